@@ -33,7 +33,7 @@ from domain.records.request import (
     StoredRequest,
     WhetherExecuted,
 )
-from domain.records.subscription import BooksCopy, CopyState, ObjectCopy, Phase, Subscription
+from domain.records.subscription import BooksCopy, CopyPhase, CopyState, ObjectCopy, Subscription
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
@@ -236,8 +236,8 @@ _SUBSCRIPTION_VIEW = subscription_view(
             _CONNECTION.id, _CONNECTION.app_id, read={"Customer": timestamp(_NOON)}, last_run_at=timestamp(_NOON)
         ),
         (
-            ObjectCopy(_CONNECTION.id, "Customer", Phase.CHANGES, timestamp(_NOON), 1_773_489_600_000),
-            ObjectCopy(_CONNECTION.id, "Invoice", Phase.SNAPSHOT, timestamp(_NOON), 1_773_489_600_001),
+            ObjectCopy(_CONNECTION.id, "Customer", CopyPhase.CHANGES, timestamp(_NOON), 1_773_489_600_000),
+            ObjectCopy(_CONNECTION.id, "Invoice", CopyPhase.SNAPSHOT, timestamp(_NOON), 1_773_489_600_001),
         ),
     ),
     _SUBSCRIPTION,

@@ -20,7 +20,7 @@ from domain.records.connection import Connection, OnboardingLink
 from domain.records.permissions import Role
 from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn, identity_of
 from domain.records.request import QueuedRequest, RequestError, State
-from domain.records.subscription import ObjectCopy, Phase, Subscription
+from domain.records.subscription import CopyPhase, ObjectCopy, Subscription
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
@@ -109,7 +109,7 @@ def subscriptions() -> list[Change]:
     now = timestamp(INSERTED_AT)
     return [
         Put(None, Subscription(SUBSCRIPTION_ID, CONNECTION_ID, APP_ID, now, now, ("Invoice",), 15, "all", now)),
-        Put(None, ObjectCopy(CONNECTION_ID, "Invoice", Phase.CHANGES, now)),
+        Put(None, ObjectCopy(CONNECTION_ID, "Invoice", CopyPhase.CHANGES, now)),
     ]
 
 

@@ -16,15 +16,15 @@ from domain.records.event import LoggedEvent
 from domain.records.session import Session
 from domain.records.subscription import (
     MAX_SUBSCRIPTIONS,
-    Asked,
     BooksCopy,
+    BooksRange,
     ChangePage,
-    Newest,
+    CopyPhase,
+    NewestRecord,
     ObjectCopy,
+    ObjectPass,
     PageKind,
-    Phase,
-    Range,
-    Reading,
+    RunMessage,
     Subscription,
 )
 from domain.storage.changes import Put, RemoveCopy
@@ -37,8 +37,12 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 NOW = timestamp(NOON)
-READING = Reading(NOW, (Range("A", "M"), Range("M")), True, 4_000, NOW, Newest("1-1", NOW), ("a", "b"), 7, True)
-CUSTOMERS = ObjectCopy(CONNECTION_ID, "Customer", Phase.SNAPSHOT, NOW, 5, NOW, Newest("2-1", NOW), ("c",), READING)
+READING = ObjectPass(
+    NOW, (BooksRange("A", "M"), BooksRange("M")), True, 4_000, NOW, NewestRecord("1-1", NOW), ("a", "b"), 7, True
+)
+CUSTOMERS = ObjectCopy(
+    CONNECTION_ID, "Customer", CopyPhase.SNAPSHOT, NOW, 5, NOW, NewestRecord("2-1", NOW), ("c",), READING
+)
 COPY = BooksCopy(CONNECTION_ID, APP_ID, 12, {"Customer": NOW}, NOW, 2, "A dialog is open.", True)
 
 
@@ -77,7 +81,7 @@ def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
 
 
 def test_a_session_keeps_the_message_of_its_run(subscribed: AnyStore) -> None:
-    asked = Asked(3, True, ("Customer",), ("1~x",), True, 25, "{i}", 2, NOW, NOW)
+    asked = RunMessage(3, True, ("Customer",), ("1~x",), True, 25, "{i}", 2, NOW, NOW)
     session = Session("t", CONNECTION_ID, NOW, run=asked)
     subscribed.commit(Put(None, session))
 

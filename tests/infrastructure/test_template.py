@@ -312,7 +312,7 @@ KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 def test_a_key_of_the_operator_encrypts_every_table() -> None:
     tables = template_with({"TableKeyArn": KEY}).resources("AWS::DynamoDB::Table")
 
-    assert len(tables) == 12
+    assert len(tables) == 14
     for name, table in tables.items():
         expected = {"SSEEnabled": True, "SSEType": "KMS", "KMSMasterKeyId": KEY}
         assert table["SSESpecification"] == expected, name
@@ -402,7 +402,17 @@ def test_the_log_role_of_the_account_is_set_before_the_access_log_needs_it_and_s
 
 DATA_TABLES = {
     f"{name}Table"
-    for name in ("QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog", "People")
+    for name in (
+        "QueuedRequests",
+        "Queue",
+        "Payloads",
+        "Counts",
+        "Connections",
+        "Apps",
+        "AuditLog",
+        "People",
+        "Subscriptions",
+    )
 }
 
 
@@ -479,7 +489,7 @@ def test_a_stream_record_is_given_up_only_when_the_stream_would_lose_it() -> Non
         event.properties for function in TEMPLATE.functions() for event in function.events if event.type == "DynamoDB"
     ]
 
-    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 4
+    assert [stream["MaximumRecordAgeInSeconds"] for stream in streams] == [24 * 3600] * 5
 
 
 ALARMS = TEMPLATE.resources("AWS::CloudWatch::Alarm")

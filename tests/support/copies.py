@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.records.subscription import Asked, ChangePage, CopyState, ObjectCopy, PageKind, Subscription
+from domain.records.subscription import ChangePage, CopyState, ObjectCopy, PageKind, RunMessage, Subscription
 from domain.subscriptions.run import RunState
 from domain.timestamps import timestamp
 
@@ -78,7 +78,7 @@ class Copying:
     state: CopyState = field(default_factory=CopyState)
     pages: list[ChangePage] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
-    asked: Asked = field(default_factory=Asked)
+    asked: RunMessage = field(default_factory=RunMessage)
 
     def tick(self, seconds: float) -> None:
         """Let time pass on both machines."""
@@ -141,7 +141,7 @@ class Copying:
 
     def end_session(self) -> None:
         """End the session of the Web Connector. Its iterators end with it."""
-        self.asked = Asked()
+        self.asked = RunMessage()
         self.books.end_session()
 
     def run(self, dies: Callable[[], bool] = lambda: False, between: Callable[[], None] = lambda: None) -> int:

@@ -17,7 +17,7 @@ from domain import qbxml
 from domain.records.connection import Backoff, Connection
 from domain.records.request import IN_FLIGHT, QueuedRequest, State
 from domain.records.search_text import searchable_text
-from domain.records.subscription import Asked
+from domain.records.subscription import RunMessage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -220,7 +220,7 @@ class Session:
     began_at: str = ""
     paced_to: str | None = None
     sends: int = 0
-    run: Asked | None = None
+    run: RunMessage | None = None
     revision: int = 1
 
     @property

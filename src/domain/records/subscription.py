@@ -56,7 +56,7 @@ class Subscription:
         return replace(self, updated_at=now, revision=self.revision + 1)
 
 
-class Phase(StrEnum):
+class CopyPhase(StrEnum):
     """What the next read of an object is for."""
 
     SNAPSHOT = "snapshot"
@@ -69,7 +69,7 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class BooksRange:
     """A part of the records of an object, from `first` to `last`, both inclusive. None means no bound.
 
     They are names of entries of lists, dates of transactions, or times of change.
@@ -80,7 +80,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Newest:
+class NewestRecord:
     """The record of an object that changed last, and when, in the time of the books."""
 
     id: str
@@ -88,7 +88,7 @@ class Newest:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ObjectPass:
     """A pass over an object that needs several messages.
 
     `began_at` is the time of ours before its first message. `ranges` are still to be read. `is_open` is whether an
@@ -98,11 +98,11 @@ class Reading:
     """
 
     began_at: str
-    ranges: tuple[Range, ...] = ()
+    ranges: tuple[BooksRange, ...] = ()
     is_open: bool = False
     total: int = 0
     watermark: str | None = None
-    newest: Newest | None = None
+    newest: NewestRecord | None = None
     tokens: tuple[str, ...] = ()
     records: int = 0
     has_found_newest: bool = False
@@ -121,13 +121,13 @@ class ObjectCopy:
 
     connection_id: str
     name: str
-    phase: Phase
+    phase: CopyPhase
     began_at: str
     generation: int = 0
     watermark: str | None = None
-    newest: Newest | None = None
+    newest: NewestRecord | None = None
     tokens: tuple[str, ...] = ()
-    reading: Reading | None = None
+    reading: ObjectPass | None = None
     page_size: int = FIRST_PAGE_SIZE
     problem: str | None = None
     file_id: str | None = None
@@ -169,7 +169,7 @@ class CopyState:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RunMessage:
     """The message of a run that a session has sent, or the last one that was answered if `is_sent` is false.
 
     `number` counts the messages of the session, and the labels of the queries begin with it. `names` are the objects

@@ -23,7 +23,7 @@ _TIME_DIGITS = 8
 
 
 @dataclass(frozen=True)
-class Change:
+class BooksChange:
     """A record that QuickBooks returned, or the deletion of one. `content` is what its event contains."""
 
     id: str
@@ -45,24 +45,24 @@ def time_of_token(at: datetime | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """The answer to one query. `status` is that of QuickBooks."""
 
     status: qbxml.ResponseStatus
     members: Mapping[str, Any]
 
-    def records(self, books_object: BooksObject) -> list[Change]:
+    def records(self, books_object: BooksObject) -> list[BooksChange]:
         """Return the records of a query for an object, without its derived fields."""
         rows = _rows(self.members, books_object.returned)
         return [_record(row, books_object) for row in rows if row.get(books_object.id_field)]
 
-    def deletions(self, books_object: BooksObject) -> list[Change]:
+    def deletions(self, books_object: BooksObject) -> list[BooksChange]:
         """Return the deletions of an object in the answer to a query for deletions."""
         kind, element = ("List", "ListDelType") if books_object.is_list else ("Txn", "TxnDelType")
         rows = _rows(self.members, f"{kind}DeletedRet")
         own = [row for row in rows if row.get(element) == books_object.name and row.get(books_object.id_field)]
         return [
-            Change(
+            BooksChange(
                 row[books_object.id_field],
                 books_time(row.get("TimeDeleted")),
                 {"id": row[books_object.id_field], "time_deleted": row.get("TimeDeleted")},
@@ -72,15 +72,15 @@ class Answer:
         ]
 
 
-def answers_by_label(text: str) -> Mapping[str, Answer]:
+def answers_by_label(text: str) -> Mapping[str, QueryAnswer]:
     """Return the answers in a response by the labels of their queries. Raises UnreadableResponse."""
     statuses = {status.request_label: status for status in qbxml.parse_response(text).statuses}
-    found: dict[str, Answer] = {}
+    found: dict[str, QueryAnswer] = {}
     for document in qbxml.response_to_json(text):
         for members in _answers(document):
             label = members.get("@requestID")
             if label and (status := statuses.get(label)):
-                found[label] = Answer(status, members)
+                found[label] = QueryAnswer(status, members)
     return found
 
 
@@ -98,7 +98,7 @@ def _rows(members: Mapping[str, Any], name: str) -> Collection[Mapping[str, Any]
     return [row for row in (rows if isinstance(rows, list) else [rows]) if isinstance(row, dict)]
 
 
-def _record(row: Mapping[str, Any], books_object: BooksObject) -> Change:
+def _record(row: Mapping[str, Any], books_object: BooksObject) -> BooksChange:
     record = {name: value for name, value in row.items() if name not in books_object.derived}
     content = {
         "id": row[books_object.id_field],
@@ -106,4 +106,4 @@ def _record(row: Mapping[str, Any], books_object: BooksObject) -> Change:
         "time_modified": row.get("TimeModified"),
         "record": record,
     }
-    return Change(row[books_object.id_field], books_time(row.get("TimeModified")), content)
+    return BooksChange(row[books_object.id_field], books_time(row.get("TimeModified")), content)

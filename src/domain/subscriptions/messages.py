@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from domain import qbxml
-from domain.records.subscription import Phase, Range
+from domain.records.subscription import BooksRange, CopyPhase
 from domain.subscriptions.objects import INCLUDES, Kind, deletion_query
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def message_text(reads: Sequence[Read], version: str) -> str:
 
 def object_query(
     books_object: BooksObject,
-    phase: Phase,
-    part: Range,
+    phase: CopyPhase,
+    part: BooksRange,
     *,
     label: str,
     version: str,
@@ -66,7 +66,7 @@ def object_query(
         SubElement(query, "MaxReturned").text = str(limit)
     if books_object.has_active_status:
         SubElement(query, "ActiveStatus").text = "All"
-    if phase is Phase.SNAPSHOT:
+    if phase is CopyPhase.SNAPSHOT:
         kind = ("NameRangeFilter", "Name") if books_object.is_list else ("TxnDateRangeFilter", "TxnDate")
         _add_range(query, *kind, part)
     elif books_object.is_list:
@@ -85,16 +85,16 @@ def deletions_query(kind: Kind, names: Collection[str], since: str | None, *, la
     for name in sorted(names):
         SubElement(query, element).text = name
     if since:
-        _add_range(query, "DeletedDateRangeFilter", "DeletedDate", Range(since))
+        _add_range(query, "DeletedDateRangeFilter", "DeletedDate", BooksRange(since))
     return Read(label, query)
 
 
-def _add_range(query: Element, name: str, of: str, part: Range) -> None:
-    if part != Range():
+def _add_range(query: Element, name: str, of: str, part: BooksRange) -> None:
+    if part != BooksRange():
         _add_bounds(SubElement(query, name), of, part)
 
 
-def _add_bounds(parent: Element, of: str, part: Range) -> None:
+def _add_bounds(parent: Element, of: str, part: BooksRange) -> None:
     for name, bound in ((f"From{of}", part.first), (f"To{of}", part.last)):
         if bound is not None:
             SubElement(parent, name).text = bound

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 
-from domain.records.subscription import Range
+from domain.records.subscription import BooksRange
 from domain.timestamps import books_time
 
 _CHARACTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -19,14 +19,14 @@ _FIRST_DATE, _LAST_DATE = date(1990, 1, 1), date(2090, 12, 31)
 """Between these dates, a range of dates is divided. Transactions outside of them are in the first and last range."""
 
 
-def halves_of_names(whole: Range) -> tuple[Range, Range] | None:
+def halves_of_names(whole: BooksRange) -> tuple[BooksRange, BooksRange] | None:
     """Return the two parts of a range of names, or None if it cannot be divided."""
     first = 0 if whole.first is None else _number(whole.first)
     last = len(_CHARACTERS) ** _DIGITS if whole.last is None else _number(whole.last)
     middle = _text((first + last) // 2)
     if middle in {"", whole.first, whole.last}:
         return None
-    return Range(whole.first, middle), Range(middle, whole.last)
+    return BooksRange(whole.first, middle), BooksRange(middle, whole.last)
 
 
 def _number(name: str) -> int:
@@ -44,17 +44,17 @@ def _text(number: int) -> str:
     return text.rstrip(_CHARACTERS[0])
 
 
-def halves_of_dates(whole: Range) -> tuple[Range, Range] | None:
+def halves_of_dates(whole: BooksRange) -> tuple[BooksRange, BooksRange] | None:
     """Return the two parts of a range of dates, or None if it is one day."""
     first = date.fromisoformat(whole.first) if whole.first else _FIRST_DATE
     last = date.fromisoformat(whole.last) if whole.last else _LAST_DATE
     if first >= last:
         return None
     middle = first + (last - first) // 2
-    return Range(whole.first, middle.isoformat()), Range((middle + timedelta(days=1)).isoformat(), whole.last)
+    return BooksRange(whole.first, middle.isoformat()), BooksRange((middle + timedelta(days=1)).isoformat(), whole.last)
 
 
-def halves_of_times(whole: Range, now: datetime) -> tuple[Range, Range] | None:
+def halves_of_times(whole: BooksRange, now: datetime) -> tuple[BooksRange, BooksRange] | None:
     """Return the two parts of a range of times, or None if it is shorter than two seconds.
 
     The newest part stays open, because a record that changes meanwhile moves there. `now` is a time of ours. It only
@@ -65,4 +65,4 @@ def halves_of_times(whole: Range, now: datetime) -> tuple[Range, Range] | None:
     if last - first < timedelta(seconds=2):
         return None
     middle = (first + (last - first) / 2).replace(microsecond=0).isoformat()
-    return Range(whole.first, middle), Range(middle, whole.last)
+    return BooksRange(whole.first, middle), BooksRange(middle, whole.last)

@@ -27,22 +27,22 @@ from domain.records.subscription import (
     FIRST_PAGE_SIZE,
     START_NOW,
     START_WITH_ALL,
-    Asked,
     BooksCopy,
+    BooksRange,
     ChangePage,
+    CopyPhase,
     CopyState,
-    Newest,
+    NewestRecord,
     ObjectCopy,
+    ObjectPass,
     PageKind,
-    Phase,
-    Range,
-    Reading,
+    RunMessage,
     Subscription,
     next_number,
     read_after,
 )
 from domain.storage.changes import Put
-from domain.subscriptions.answers import Change, answers_by_label, time_of_token
+from domain.subscriptions.answers import BooksChange, answers_by_label, time_of_token
 from domain.subscriptions.messages import Read, deletions_query, message_text, object_query
 from domain.subscriptions.objects import Kind, books_object
 from domain.subscriptions.ranges import halves_of_dates, halves_of_names, halves_of_times
@@ -51,7 +51,7 @@ from domain.timestamps import books_time, timestamp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from domain.subscriptions.answers import Answer
+    from domain.subscriptions.answers import QueryAnswer
     from domain.subscriptions.objects import BooksObject
 
 OVERLAP = timedelta(minutes=70)
@@ -85,7 +85,7 @@ MAX_PAGE_BYTES = 300_000
 
 MAX_PAGE_CHANGES = 1_000
 
-_READ = frozenset({Phase.SNAPSHOT, Phase.CHANGES})
+_READ = frozenset({CopyPhase.SNAPSHOT, CopyPhase.CHANGES})
 """The phases in which an object is read."""
 
 FAILED_RUNS = 3
@@ -163,16 +163,16 @@ class RunState:
     def _begun(self, name: str, wish: Wish) -> ObjectCopy:
         """Return the state of an object, as it is after the subscriptions of today."""
         before = self._before.get(name)
-        fresh = ObjectCopy(self.connection_id, name, Phase.SNAPSHOT, wish.began_at)
+        fresh = ObjectCopy(self.connection_id, name, CopyPhase.SNAPSHOT, wish.began_at)
         if before is None:
             return self._of_this_version(_started(fresh, wish, ""))
         after = before
         if wish.began_at > before.began_at:
-            goes_on = wish.start_after(before.began_at) == START_NOW and before.phase is not Phase.RESYNC_REQUIRED
+            goes_on = wish.start_after(before.began_at) == START_NOW and before.phase is not CopyPhase.RESYNC_REQUIRED
             after = replace(before, began_at=wish.began_at) if goes_on else _started(before, wish, before.began_at)
-        elif before.phase is Phase.UNSUPPORTED and self._is_past(name, TRIED_AGAIN):
+        elif before.phase is CopyPhase.UNSUPPORTED and self._is_past(name, TRIED_AGAIN):
             after = _started(before, wish, "")
-        elif before.phase is Phase.CHANGES and before.reading is None and self._is_past(name, DELETIONS_KEPT):
+        elif before.phase is CopyPhase.CHANGES and before.reading is None and self._is_past(name, DELETIONS_KEPT):
             after = self._to_resync(before, "The books were not read for so long that deletions may be missing.")
         elif self.file_id and before.file_id not in {None, self.file_id} and before.phase in _READ:
             after = self._to_resync(before, "Another company file is open than the one that was read.")
@@ -183,7 +183,7 @@ class RunState:
         if known.exists_in(self.version):
             return one
         problem = f"It needs QBXML {known.since}, and this QuickBooks supports {self.version}."
-        return replace(one, phase=Phase.UNSUPPORTED, reading=None, problem=problem)
+        return replace(one, phase=CopyPhase.UNSUPPORTED, reading=None, problem=problem)
 
     def _is_past(self, name: str, period: timedelta) -> bool:
         read = self.copy.read.get(name)
@@ -198,11 +198,11 @@ class RunState:
     def due_at(self, name: str) -> str:
         """Return when an object is read next, as a timestamp."""
         one, wish, read = self.objects[name], self.wishes[name], self.copy.read.get(name)
-        if one.phase is Phase.RESYNC_REQUIRED:
+        if one.phase is CopyPhase.RESYNC_REQUIRED:
             return "9"
-        if one.phase is Phase.UNSUPPORTED:
+        if one.phase is CopyPhase.UNSUPPORTED:
             return timestamp(datetime.fromisoformat(read) + TRIED_AGAIN) if read else ""
-        if read is None or one.phase is Phase.SNAPSHOT or one.reading or wish.runs_at > read:
+        if read is None or one.phase is CopyPhase.SNAPSHOT or one.reading or wish.runs_at > read:
             return ""
         return read_after(read, wish.minutes)
 
@@ -213,16 +213,18 @@ class RunState:
         earliest = min(moments, default="9")
         return None if earliest == "9" else earliest or timestamp(self.now)
 
-    def next_message(self, asked: Asked) -> Asked | None:
+    def next_message(self, asked: RunMessage) -> RunMessage | None:
         """Return what to ask for next, or None if nothing is due. `asked` is the last message of the session."""
         due = [name for name in self.objects if self.is_due(name)]
         for name in due:
-            if self.objects[name].phase is Phase.UNSUPPORTED:
+            if self.objects[name].phase is CopyPhase.UNSUPPORTED:
                 self._note_read(name)
-        reading = [name for name in due if self.objects[name].phase is Phase.CHANGES and self.objects[name].reading]
-        swept = [name for name in due if self.objects[name].phase is Phase.CHANGES and not self.objects[name].reading]
-        snapshots = [name for name in due if self.objects[name].phase is Phase.SNAPSHOT]
-        following = Asked(asked.number + 1, began_at=asked.began_at)
+        reading = [name for name in due if self.objects[name].phase is CopyPhase.CHANGES and self.objects[name].reading]
+        swept = [
+            name for name in due if self.objects[name].phase is CopyPhase.CHANGES and not self.objects[name].reading
+        ]
+        snapshots = [name for name in due if self.objects[name].phase is CopyPhase.SNAPSHOT]
+        following = RunMessage(asked.number + 1, began_at=asked.began_at)
         if not reading and swept:
             names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
             limit = max(MIN_PAGE_SIZE, MAX_SWEPT_RECORDS // len(names))
@@ -240,7 +242,7 @@ class RunState:
         is_whole = one.reading is None or self._halves(one, one.reading) is not None
         return one.page_size if is_whole or one.page_size < FIRST_PAGE_SIZE else MAX_RANGE
 
-    def sent(self, asked: Asked) -> Asked:
+    def sent(self, asked: RunMessage) -> RunMessage:
         """Return a message as it is sent now. It counts for the stored states of its objects."""
         moment = timestamp(self.now)
         marks = tuple(self._stored_mark(name) for name in asked.names)
@@ -250,25 +252,25 @@ class RunState:
         """Return the mark of an object that a run can still change: the stored revision, and the wished beginning."""
         return f"{self._before[name].revision if name in self._before else 0}~{self.objects[name].began_at}"
 
-    def _is_current(self, name: str, asked: Asked) -> bool:
+    def _is_current(self, name: str, asked: RunMessage) -> bool:
         """Whether an object is still in the state in which it was asked for."""
         marks = dict(zip(asked.names, asked.marks, strict=True))
         if name not in self.objects or self.objects[name].phase not in _READ:
             return False
         return not asked.is_sent or marks[name] == self._stored_mark(name)
 
-    def text(self, asked: Asked) -> str:
+    def text(self, asked: RunMessage) -> str:
         """Return the QBXML of a message."""
         return message_text([read for _, read in self._reads(asked)], self.version)
 
-    def _reads(self, asked: Asked) -> Sequence[tuple[str | Kind, Read]]:
+    def _reads(self, asked: RunMessage) -> Sequence[tuple[str | Kind, Read]]:
         """Return the queries of a message. Each has the object, or the kind of the objects whose deletions it reads."""
         names = [name for name in asked.names if self._is_current(name, asked)]
         if not asked.is_sweep:
             return [(name, self._page_query(name, asked)) for name in names]
         reads: list[tuple[str | Kind, Read]] = []
         for name in names:
-            since = Range(self._since(name))
+            since = BooksRange(self._since(name))
             label = f"{asked.number}.{name}"
             reads.append((name, self._query(name, since, label=label, limit=asked.limit, iterator={})))
         for kind in Kind:
@@ -281,7 +283,9 @@ class RunState:
                 reads.append((kind, deletions_query(kind, own, since_all, label=f"{asked.number}.{kind}")))
         return reads
 
-    def _query(self, name: str, part: Range, *, label: str, limit: int | None, iterator: Mapping[str, str]) -> Read:
+    def _query(
+        self, name: str, part: BooksRange, *, label: str, limit: int | None, iterator: Mapping[str, str]
+    ) -> Read:
         return object_query(
             _known(name),
             self.objects[name].phase,
@@ -293,7 +297,7 @@ class RunState:
             iterator=iterator,
         )
 
-    def _page_query(self, name: str, asked: Asked) -> Read:
+    def _page_query(self, name: str, asked: RunMessage) -> Read:
         one, known = self.objects[name], _known(name)
         reading = self._continued(one, asked)
         part = reading.ranges[0]
@@ -305,7 +309,7 @@ class RunState:
         limit = asked.limit if known.has_iterator else self._limit_without_iterator(one, reading, asked)
         return self._query(name, part, label=f"{asked.number}.{name}", limit=limit, iterator=iterator)
 
-    def _limit_without_iterator(self, one: ObjectCopy, reading: Reading, asked: Asked) -> int | None:
+    def _limit_without_iterator(self, one: ObjectCopy, reading: ObjectPass, asked: RunMessage) -> int | None:
         """Return `MaxReturned` for an object without an iterator, or None if its range cannot be divided any more."""
         return asked.limit * MAX_RANGE // FIRST_PAGE_SIZE if self._halves(one, reading) else None
 
@@ -315,25 +319,25 @@ class RunState:
         moment = books_time(watermark)
         return (moment - OVERLAP).isoformat(timespec="seconds") if moment else None
 
-    def _continued(self, one: ObjectCopy, asked: Asked) -> Reading:
+    def _continued(self, one: ObjectCopy, asked: RunMessage) -> ObjectPass:
         """Return the pass over an object, with its first range divided if its iterator was interrupted."""
-        whole = Range() if one.phase is Phase.SNAPSHOT else Range(self._since(one.name))
-        reading = one.reading or Reading(asked.asked_at or timestamp(self.now), (whole,))
+        whole = BooksRange() if one.phase is CopyPhase.SNAPSHOT else BooksRange(self._since(one.name))
+        reading = one.reading or ObjectPass(asked.asked_at or timestamp(self.now), (whole,))
         if not reading.is_open or asked.iterator_id:
             return reading
         halves = self._halves(one, reading) if reading.total > one.page_size else None
         return replace(reading, is_open=False, total=0, ranges=(*(halves or reading.ranges[:1]), *reading.ranges[1:]))
 
-    def _halves(self, one: ObjectCopy, reading: Reading) -> tuple[Range, Range] | None:
+    def _halves(self, one: ObjectCopy, reading: ObjectPass) -> tuple[BooksRange, BooksRange] | None:
         """Return the parts of the first range. They depend on what is stored only, and not on the present."""
         part = reading.ranges[0]
-        if one.phase is not Phase.SNAPSHOT:
+        if one.phase is not CopyPhase.SNAPSHOT:
             return halves_of_times(part, datetime.fromisoformat(reading.began_at))
         return halves_of_names(part) if _known(one.name).is_list else halves_of_dates(part)
 
     # --- What an answer shows
 
-    def answered(self, asked: Asked, text: str) -> Asked:
+    def answered(self, asked: RunMessage, text: str) -> RunMessage:
         """Apply the answer to a message. Return the message of the session, with the iterator that goes on.
 
         Raises UnreadableResponse, and Unanswered if a query of the message has no answer.
@@ -350,8 +354,8 @@ class RunState:
             after = replace(after, iterator_id=self._page(_known(str(subject)), asked, answers[read.label]))
         return after
 
-    def _swept(self, asked: Asked, answers: Sequence[tuple[str | Kind, Answer]]) -> None:
-        deletions: dict[str, list[Change]] = {}
+    def _swept(self, asked: RunMessage, answers: Sequence[tuple[str | Kind, QueryAnswer]]) -> None:
+        deletions: dict[str, list[BooksChange]] = {}
         for subject, answer in answers:
             if isinstance(subject, Kind) and not answer.status.is_error:
                 for name in asked.names:
@@ -367,22 +371,24 @@ class RunState:
             else:
                 self._changed(known, asked, answer.records(known), deletions.get(subject, []))
 
-    def _changed(self, known: BooksObject, asked: Asked, records: list[Change], deletions: list[Change]) -> None:
+    def _changed(
+        self, known: BooksObject, asked: RunMessage, records: list[BooksChange], deletions: list[BooksChange]
+    ) -> None:
         """Apply the changes of an object since its watermark."""
         one, began_at = self.objects[known.name], asked.asked_at or timestamp(self.now)
         own = books_time(self._since(known.name))
         deletions = [change for change in deletions if own is None or change.at is None or change.at >= own]
-        reading = self._with(Reading(began_at), one, deletions)
+        reading = self._with(ObjectPass(began_at), one, deletions)
         if known.has_limit and len(records) >= asked.limit:
             self._emit_new(PageKind.DELETED, one, deletions)
-            whole = Range(self._since(known.name))
+            whole = BooksRange(self._since(known.name))
             self._store(replace(one, reading=replace(reading, ranges=(whole,), records=0)))
             return
         self._emit_new(PageKind.CHANGED, one, records)
         self._emit_new(PageKind.DELETED, one, deletions)
         self._complete(known, one, self._with(reading, one, records))
 
-    def _page(self, known: BooksObject, asked: Asked, answer: Answer) -> str | None:
+    def _page(self, known: BooksObject, asked: RunMessage, answer: QueryAnswer) -> str | None:
         """Apply a page of an object. Return the id of its iterator if there are more pages."""
         one = self.objects[known.name]
         reading = self._continued(one, asked)
@@ -394,7 +400,7 @@ class RunState:
         if status.is_error:
             self._refused(known.name, f"QuickBooks reports {status.code}: {status.message}", status.code)
             return None
-        if one.phase is Phase.SNAPSHOT and one.reading is None:
+        if one.phase is CopyPhase.SNAPSHOT and one.reading is None:
             one = replace(one, generation=next_number(one.generation, self.now), newest=None, tokens=())
             self._emit(PageKind.SNAPSHOT_STARTED, one, [{}])
         records = answer.records(known)
@@ -413,19 +419,19 @@ class RunState:
         if rest:
             self._store(replace(one, reading=reading))
             return None
-        if one.phase is Phase.SNAPSHOT:
+        if one.phase is CopyPhase.SNAPSHOT:
             self._emit(PageKind.SNAPSHOT_COMPLETED, one, [{"records": reading.records}])
         self._complete(known, one, reading)
         return None
 
-    def _with(self, reading: Reading, one: ObjectCopy, changes: Sequence[Change]) -> Reading:
+    def _with(self, reading: ObjectPass, one: ObjectCopy, changes: Sequence[BooksChange]) -> ObjectPass:
         """Return the pass after these changes."""
         elapsed = self.now - datetime.fromisoformat(reading.began_at)
         moments = [change.at for change in changes if change.at]
         newest = reading.newest
         for change in changes:
             if change.at and not change.is_deletion and (newest is None or change.at > _moment(newest.at)):
-                newest = Newest(change.id, change.at.isoformat())
+                newest = NewestRecord(change.id, change.at.isoformat())
         found = one.newest is not None and any(change.id == one.newest.id for change in changes)
         highest = max(moments, default=None)
         candidate = (highest - elapsed).isoformat(timespec="seconds") if highest else None
@@ -440,10 +446,10 @@ class RunState:
             has_found_newest=reading.has_found_newest or found,
         )
 
-    def _complete(self, known: BooksObject, one: ObjectCopy, reading: Reading) -> None:
+    def _complete(self, known: BooksObject, one: ObjectCopy, reading: ObjectPass) -> None:
         """End a pass over an object: its watermark moves. A record that disappeared means that the file is another."""
         is_lost = (
-            one.phase is Phase.CHANGES
+            one.phase is CopyPhase.CHANGES
             and one.newest is not None
             and not reading.has_found_newest
             and known.reports_deletions_in(self.version)
@@ -455,12 +461,12 @@ class RunState:
             self._store(self._to_resync(one, message))
             return
         self._note_read(known.name)
-        if one.phase is Phase.CHANGES and one.reading is None and set(reading.tokens) == set(one.tokens):
+        if one.phase is CopyPhase.CHANGES and one.reading is None and set(reading.tokens) == set(one.tokens):
             return  # Nothing has changed, so nothing moves.
         watermark = _later(one.watermark, reading.watermark)
         after = replace(
             one,
-            phase=Phase.CHANGES,
+            phase=CopyPhase.CHANGES,
             watermark=watermark,
             newest=reading.newest or (one.newest if not known.reports_deletions_in(self.version) else None),
             tokens=_reached(reading.tokens, watermark),
@@ -473,7 +479,7 @@ class RunState:
 
     def _to_resync(self, one: ObjectCopy, problem: str) -> ObjectCopy:
         self._emit(PageKind.RESYNC_REQUIRED, one, [{"reason": problem}])
-        return replace(one, phase=Phase.RESYNC_REQUIRED, reading=None, problem=problem)
+        return replace(one, phase=CopyPhase.RESYNC_REQUIRED, reading=None, problem=problem)
 
     def _refused(self, name: str, problem: str, code: int) -> None:
         """Note that QuickBooks refused to read an object. If it may succeed later, the run fails."""
@@ -484,11 +490,11 @@ class RunState:
     def unsupported(self, name: str, problem: str) -> None:
         """Note that QuickBooks cannot read an object."""
         self._note_read(name)
-        self._store(replace(self.objects[name], phase=Phase.UNSUPPORTED, reading=None, problem=problem))
+        self._store(replace(self.objects[name], phase=CopyPhase.UNSUPPORTED, reading=None, problem=problem))
 
     # --- Failures
 
-    def lost(self, asked: Asked) -> None:
+    def lost(self, asked: RunMessage) -> None:
         """Note that the answer to a message was lost or too large: the next page of its object is smaller."""
         if asked.is_sweep:
             self.copy = replace(self.copy, is_alone=True)
@@ -517,7 +523,7 @@ class RunState:
     def _store(self, one: ObjectCopy) -> None:
         self.objects[one.name] = one
 
-    def _emit_new(self, kind: PageKind, one: ObjectCopy, changes: Sequence[Change]) -> None:
+    def _emit_new(self, kind: PageKind, one: ObjectCopy, changes: Sequence[BooksChange]) -> None:
         known = {*one.tokens, *(one.reading.tokens if one.reading else ())}
         self._emit(kind, one, [change.content for change in changes if change.token not in known])
 
@@ -562,11 +568,11 @@ def _started(one: ObjectCopy, wish: Wish, after: str) -> ObjectCopy:
     start = wish.start_after(after)
     begun = replace(one, began_at=wish.began_at, reading=None, problem=None, file_id=None)
     if start == START_WITH_ALL:
-        return replace(begun, phase=Phase.SNAPSHOT)
+        return replace(begun, phase=CopyPhase.SNAPSHOT)
     since = datetime.fromisoformat(wish.began_at) - BEFORE_NOW if start == START_NOW else _moment(start)
     earlier = [moment for text in (begun.watermark,) if (moment := books_time(text))]
     watermark = min([since, *earlier]).isoformat(timespec="seconds")
-    return replace(begun, phase=Phase.CHANGES, watermark=watermark, newest=None, tokens=())
+    return replace(begun, phase=CopyPhase.CHANGES, watermark=watermark, newest=None, tokens=())
 
 
 def _known(name: str) -> BooksObject:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import TypedDict
 
-from domain.records.subscription import Phase
+from domain.records.subscription import CopyPhase
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ class ObjectView(TypedDict):
 
     object: Annotated[str, Schema("The name of the object", examples=["Invoice"])]
     state: Annotated[
-        Phase | None,
+        CopyPhase | None,
         Schema(
             "`snapshot`: all records are read; `changes`: the changes are read; `unsupported`: this QuickBooks cannot "
             "read it; `resync_required`: changes may be missing. Null before the first run"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
-from domain.records.subscription import Asked, Phase, Range
+from domain.records.subscription import BooksRange, CopyPhase, RunMessage
 from domain.subscriptions.messages import Read, object_query
 from domain.subscriptions.objects import INCLUDES, BooksObject, books_objects
 from domain.subscriptions.run import RunState
@@ -177,9 +177,9 @@ def test_an_object_of_a_later_version_is_unsupported_and_the_others_are_read() -
         replace(copying.state, subscriptions=tuple(copying.subscriptions)), "c", "a", version="6.0", now=copying.now
     )
 
-    assert run.objects["Lead"].phase is Phase.UNSUPPORTED
+    assert run.objects["Lead"].phase is CopyPhase.UNSUPPORTED
     assert "13.0" in (run.objects["Lead"].problem or "")
-    message = run.next_message(Asked())
+    message = run.next_message(RunMessage())
     assert message
     assert message.names == ("Customer",)
 
@@ -220,10 +220,10 @@ def test_every_query_is_valid_in_the_schema_and_only_reads(known: BooksObject, p
         if phase == "snapshot"
         else ["2026-01-01T00:00:00+00:00", "2026-02-01T00:00:00-05:00"]
     )
-    part = Range(*data.draw(st.tuples(*(st.sampled_from([None, bound]) for bound in bounds))))
+    part = BooksRange(*data.draw(st.tuples(*(st.sampled_from([None, bound]) for bound in bounds))))
     read_ = object_query(
         known,
-        Phase(phase),
+        CopyPhase(phase),
         part,
         label="1.x",
         version="16.0",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.records.request import State
-from domain.records.subscription import ChangePage, PageKind, Phase, Subscription
+from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
@@ -57,7 +57,7 @@ def own(books: Books) -> dict[tuple[str, str], int]:
     return {(record.kind, record.id): record.edit_sequence for record in books.records.values()}
 
 
-def phases(qbwc: Connector) -> dict[str, Phase]:
+def phases(qbwc: Connector) -> dict[str, CopyPhase]:
     """Return the phases of all objects."""
     return {one.name: one.phase for one in qbwc.store.copy_state(CONNECTION_ID).objects}
 
@@ -89,7 +89,7 @@ def test_an_empty_queue_and_a_due_run_open_a_session_that_reads_everything() -> 
 
     assert copy_of(qbwc) == own(books)
     assert qbwc.connection.session_id is None
-    assert set(phases(qbwc).values()) == {Phase.CHANGES}
+    assert set(phases(qbwc).values()) == {CopyPhase.CHANGES}
     assert not qbwc.records
 
 
@@ -175,7 +175,11 @@ def test_an_object_that_quickbooks_cannot_parse_is_unsupported_and_the_others_ar
         fails = "<AccountQueryRq" in message
         progress = qbwc.receive("", PARSE_ERROR, "?") if fails else qbwc.receive(books.answer(message))
 
-    assert phases(qbwc) == {"Account": Phase.UNSUPPORTED, "Customer": Phase.CHANGES, "Invoice": Phase.CHANGES}
+    assert phases(qbwc) == {
+        "Account": CopyPhase.UNSUPPORTED,
+        "Customer": CopyPhase.CHANGES,
+        "Invoice": CopyPhase.CHANGES,
+    }
     assert {key for key in copy_of(qbwc) if key[0] != "Account"} == {key for key in own(books) if key[0] != "Account"}
 
 

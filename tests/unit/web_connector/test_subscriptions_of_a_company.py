@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from domain.records.subscription import PageKind, Phase, Subscription
+from domain.records.subscription import CopyPhase, PageKind, Subscription
 from domain.storage.changes import Put
 from domain.subscriptions.objects import books_objects
 from domain.timestamps import timestamp
@@ -51,7 +51,7 @@ class Copied:
         found: dict[tuple[str, str], int] = {}
         for one in self.qbwc.store.copy_state(CONNECTION_ID).objects:
             known = next(known for known in books_objects() if known.name == one.name)
-            if one.phase is Phase.UNSUPPORTED:
+            if one.phase is CopyPhase.UNSUPPORTED:
                 continue
             everything = "<ActiveStatus>All</ActiveStatus>" if known.has_active_status else ""
             query = f"<{known.request}>{everything}</{known.request}>"

@@ -31,7 +31,7 @@ from domain.records.session import (
     low_is_due,
     session_id,
 )
-from domain.records.subscription import Asked
+from domain.records.subscription import RunMessage
 from domain.storage.changes import CountBeginning, Put
 from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
@@ -250,7 +250,7 @@ class Opening:
             connection_id=connection.id,
             last_call_at=timestamp(self.now),
             onboarding_check=OnboardingCheck.DUE if self.is_to_be_checked and not first else None,
-            run=Asked() if self.is_run_due and not (first or self.is_to_be_checked) else None,
+            run=RunMessage() if self.is_run_due and not (first or self.is_to_be_checked) else None,
             connection=replace(connection, password_hash=None),
             message_set_to_forget=self._to_forget,
             backoff=self._free.backoff,

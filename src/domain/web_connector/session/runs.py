@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.qbxml.response.reader import UnreadableResponse
 from domain.records.session import LastResponse
-from domain.records.subscription import Asked
+from domain.records.subscription import RunMessage
 from domain.storage.changes import Put
 from domain.subscriptions.run import RunState, Unanswered
 from domain.timestamps import timestamp
@@ -66,7 +66,7 @@ def begun(session: Session, now: datetime) -> Session:
     """Return the session, which begins a run if one is due."""
     if session.run is not None or not is_due(session.limits.run_due_at, now):
         return session
-    return replace(session, run=Asked())
+    return replace(session, run=RunMessage())
 
 
 def is_asking(session: Session, now: datetime) -> bool:
@@ -105,7 +105,7 @@ class Turn:
 
         `check` is the company file check of this call, or None if an earlier call made it.
         """
-        session, run = self.session, self.session.run or Asked()
+        session, run = self.session, self.session.run or RunMessage()
         if check and check.is_other_company_file:
             changes = end_of_session(
                 session,
@@ -124,7 +124,7 @@ class Turn:
             state.lost(run)
             return self._failed(state, "QuickBooks did not answer.")
         again = run.is_sent and run.iterator_id is None
-        # QuickBooks may have sent the page of an iterator already. Asked again, it would send the one after it.
+        # QuickBooks may have sent the page of an iterator already. RunMessage again, it would send the one after it.
         message = run if again else state.next_message(replace(run, iterator_id=None) if run.is_sent else run)
         if message is None:
             return self._over(state, Reply("", session.connection_id))
@@ -166,7 +166,7 @@ class Turn:
             return self._failed(self.state(), str(problem))
         return self._goes_on(state, after)
 
-    def _after_exception(self, state: RunState, run: Asked, call: Call) -> Decision:
+    def _after_exception(self, state: RunState, run: RunMessage, call: Call) -> Decision:
         """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause."""
         error = connection_error(call["hresult"], call["message"], self.now)
         if not is_parse_error(call["hresult"]):
@@ -178,7 +178,7 @@ class Turn:
                 state.unsupported(name, error_message(error))
         return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
 
-    def _goes_on(self, state: RunState, run: Asked) -> Decision:
+    def _goes_on(self, state: RunState, run: RunMessage) -> Decision:
         """Return the decision to continue with the next message, or to end the run or the session."""
         session = self.session
         if state.next_message(run) is None:
