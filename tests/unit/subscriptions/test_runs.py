@@ -237,6 +237,25 @@ def test_every_query_is_valid_in_the_schema_and_only_reads(known: BooksObject, p
     assert list(schema_problems(request, outside_us=False)) == []
 
 
+def test_an_answer_from_before_a_resync_does_not_take_the_place_of_the_snapshot() -> None:
+    copying, books = a_copy("Customer")
+    copying.tick(900)
+    run = copying.run_state()
+    message = run.next_message(RunMessage())
+    assert message
+    copying.asked = run.sent(message)
+    answer = books.answer(run.text(copying.asked))
+    copying.subscriptions[0] = replace(copying.subscriptions[0], began_at=timestamp(copying.now), start="all")
+    number = len(copying.pages)
+
+    late = copying.run_state()
+    copying.asked = late.answered(copying.asked, answer)
+    copying.commit(late)
+    copying.run()
+
+    assert kinds_of(copying, number) == ["SNAPSHOT_STARTED", "CHANGED", "SNAPSHOT_COMPLETED"]
+
+
 EDITS = st.lists(
     st.tuples(
         st.sampled_from(["add", "change", "rename", "delete", "redate", "run", "read", "wait", "resync", "again"]),
