@@ -15,7 +15,8 @@ Point-in-time recovery restores each table by itself, so the tables can be of di
 | any | other counts, or another entry of the queue | both are written again; statistics stay |
 
 The logs of events are deleted, because they name events after the moment of the restore. Their feeds begin again, and a
-cursor from before gets `cursor_expired`.
+cursor from before gets `cursor_expired`. Subscriptions emit the changes of the books again that were in them
+(`local/rewinding.py`).
 
 Each table is read in full, which the service itself never does. The rebuild works in the parts of `local/parts.py`, so
 it can stop anywhere and continue. No function may run meanwhile.
@@ -27,7 +28,7 @@ import json
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ from adapters.dynamodb.queue import POSITION, queue_key
 from adapters.dynamodb.records import RECORDS
 from adapters.dynamodb.sessions import SESSION_ID
 from adapters.dynamodb.statistics import summed_statistics
+from adapters.dynamodb.subscriptions import ITEM
 from domain.records.batch import id_at, is_id, position_of
 from domain.records.request import (
     ENDED,
@@ -62,6 +64,7 @@ from domain.records.request import (
     State,
 )
 from domain.records.session import MAX_EXECUTION_SECONDS, Limits
+from domain.records.subscription import ObjectCopy
 from domain.records.webhook import WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.counts import count_changes
@@ -69,13 +72,16 @@ from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from local.parts import MAX_BATCH_WRITES, Row, digest, in_batches, key_text, write_rows
+from local.rewinding import next_run, rewound_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
+    from adapters.dynamodb import DynamoDBStore
     from adapters.dynamodb.keys import Item
+    from domain.records.connection import Connection
     from local.parts import Database, Done, Work
 
 PAGE_IS_LOST = "The response to this page was lost when the tables were restored."
@@ -115,6 +121,8 @@ def prepare(work: Work, database: Database, now: datetime) -> Mapping[str, int]:
     visit = partial(_free_connections, database, now)
     freed, connections = work.walk("free connections", database, names["connections"], visit)
     done.update(freed)
+    visit = partial(_remove_copies, database)
+    done.update(work.walk("remove subscriptions", database, names["subscriptions"], visit)[0])
     files = [
         *work.walk("read payloads", database, names["payloads"], _write_parts, **_PARTS_ONLY)[1],
         *work.walk("read records", database, names["queued_requests"], _write_records)[1],
@@ -160,23 +168,41 @@ def _delete(database: Database, table: str, items: Iterable[Item], key_names: Se
 
 
 def _free_connections(database: Database, now: datetime, items: Iterator[Item], file: Path) -> Done:
-    """Remove the sessions of connections. The rows say that the connections exist."""
-    freed = 0
+    """Remove the sessions of connections, and rewind their subscriptions. The rows say that the connections exist."""
+    done: Counter[str] = Counter()
     store = database.store
 
     def rows() -> Iterator[Row]:
-        nonlocal freed
         for item in items:
             if keys.CANARY in item:
                 continue
-            connection = store.connection(item[keys.ID]["S"])
-            if connection and connection.session_id:
-                store.commit(Put(connection, replace(connection, session_id=None).changed(timestamp(now))))
-                freed += 1
+            if connection := store.connection(item[keys.ID]["S"]):
+                done.update(_freed(store, connection, now))
             yield Row(item[keys.ID]["S"], CONNECTION, None)
 
     write_rows(file, rows())
-    return {"connections freed": freed}
+    return done
+
+
+def _freed(store: DynamoDBStore, connection: Connection, now: datetime) -> Done:
+    """Remove the session of a connection, and rewind its subscriptions."""
+    state, changes = rewound_copy(store.copy_state(connection.id), now)
+    after = replace(connection, session_id=None, run_due_at=next_run(state, connection, now))
+    if after != connection:
+        changes.append(Put(connection, after.changed(timestamp(now))))
+    if changes:
+        store.commit(*changes)
+    rewinds = sum(isinstance(change, Put) and isinstance(change.after, ObjectCopy) for change in changes)
+    return {"connections freed": int(connection.session_id is not None), "objects of subscriptions rewound": rewinds}
+
+
+def _remove_copies(database: Database, items: Iterator[Item], _file: Path) -> Done:
+    """Remove the subscriptions of connections that do not exist: their table was restored to a later moment."""
+    store = database.store
+    exists = cache(lambda connection_id: store.connection(connection_id) is not None)
+    orphans = (item for item in items if not exists(item[keys.CONNECTION_ID]["S"]))
+    table = database.names["subscriptions"]
+    return {"items of subscriptions removed": _delete(database, table, orphans, (keys.CONNECTION_ID, ITEM))}
 
 
 # --- Records and their requests and responses

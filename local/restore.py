@@ -49,15 +49,16 @@ if TYPE_CHECKING:
 RESTORED = "restored-"
 """Prefix of the names of restored tables."""
 
-TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps")
+TABLES = ("queued_requests", "queue", "payloads", "counts", "connections", "apps", "subscriptions")
 """The tables that are restored."""
 
 EMPTIED = ("sessions", "events")
 """The tables that `local/rebuild.py` empties. The next login begins a session, and the next event a log."""
 
-KEPT = ("idempotency_keys", "usages", "audit_log", "people", "subscriptions", "change_pages")
+KEPT = ("idempotency_keys", "usages", "audit_log", "people", "change_pages")
 """The tables that stay as they are. A call that is repeated with the idempotency key of a request that is gone returns
-404 and queues nothing. What was done after the moment of the restore was done."""
+404 and queues nothing. What was done after the moment of the restore was done. No event names the pages of changes any
+more, and they expire."""
 
 
 WANTED, STORED = "w", "s"

@@ -39,7 +39,7 @@ def test_each_consumer_of_the_template_has_a_name() -> None:
         for event in function.events
         if event.type == "DynamoDB"
     ]
-    tables = {"queued_requests": "QueuedRequestsTable.StreamArn", "connections": "ConnectionsTable.StreamArn"}
+    tables = {name: f"{name.title().replace('_', '')}Table.StreamArn" for name in STREAMS}
 
     assert sorted(consumers) == sorted(
         f"{function} of {tables[stream]}" for function, _, stream in (name.split() for name in CONSUMERS)

@@ -58,8 +58,8 @@ def parts(template: Template) -> Iterator[tuple[str, float]]:
                 yield "polling", POLLS_A_MINUTE * MONTH_MINUTES * PRICES["sqs_million_requests"] / 1e6
             if event.type == "DynamoDB":
                 yield "canaries", CANARIES * RUN_SECONDS * memory_gb * PRICES["lambda_gb_second_arm64"]
-                # The note of the consumer, and its half of the canary in the table.
-                yield "canaries", CANARIES * 1.5 * PRICES["dynamodb_million_write_units"] / 1e6
+                # The note of the consumer, and its share of the three canaries of five consumers.
+                yield "canaries", CANARIES * 1.6 * PRICES["dynamodb_million_write_units"] / 1e6
                 yield "canaries", CANARIES * PRICES["lambda_million_requests"] / 1e6
             if event.type == "Schedule":
                 runs = MONTH_MINUTES / minutes_between(event.properties["Schedule"])

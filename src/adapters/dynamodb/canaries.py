@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.subscriptions import page_key
 from adapters.dynamodb.usages import usage_key
 from domain.storage.ports import Canaries
 
@@ -17,6 +18,9 @@ STATE_KEY = usage_key("canaries", "consumers")
 """The key of the item in the table of usages. Its attributes are consumers, with the time since when they miss one."""
 
 SENT_AT = "sent_at"
+
+CHANGE_PAGES = "change_pages"
+"""The table whose key is not an id."""
 
 CANARY_ID = "canary"
 """Ids of requests and connections are UUIDs, so no call finds the item."""
@@ -45,7 +49,8 @@ class CanaryItems:
             ExpressionAttributeValues={":now": {"S": now}},
         )
         for stream in streams:
-            item = keys.id_key(CANARY_ID) | {keys.CANARY: {"S": stream}, SENT_AT: {"S": now}}
+            key = page_key(CANARY_ID, 0) if stream == CHANGE_PAGES else keys.id_key(CANARY_ID)
+            item = key | {keys.CANARY: {"S": stream}, SENT_AT: {"S": now}}
             self._dynamodb.client.put_item(TableName=self._dynamodb.tables.name_of(stream), Item=item)
 
     def note_canary(self, consumer: str) -> None:

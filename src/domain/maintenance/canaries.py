@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from domain.storage.ports import CanaryStore
@@ -24,9 +24,12 @@ EVERY = timedelta(minutes=14)
 SILENT_AFTER = timedelta(minutes=40)
 """How long a consumer may process no canary. It misses two in this time, and works on the stream late otherwise."""
 
-FUNCTIONS = ("deliver_webhook", "log_and_forget")
-STREAMS = ("queued_requests", "connections")
-"""Each of the functions consumes each of the streams."""
+STREAMS: Mapping[str, Sequence[str]] = {
+    "queued_requests": ("deliver_webhook", "log_and_forget"),
+    "connections": ("deliver_webhook", "log_and_forget"),
+    "change_pages": ("log_and_forget",),
+}
+"""The tables with a stream, and the functions that consume it."""
 
 
 def consumer_of(function: str, stream: str) -> str:
@@ -34,7 +37,7 @@ def consumer_of(function: str, stream: str) -> str:
     return f"{function} of {stream}"
 
 
-CONSUMERS = tuple(consumer_of(function, stream) for function in FUNCTIONS for stream in STREAMS)
+CONSUMERS = tuple(consumer_of(function, stream) for stream, functions in STREAMS.items() for function in functions)
 
 
 def silent_consumers(store: CanaryStore, now: datetime) -> Sequence[str]:
