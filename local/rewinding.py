@@ -5,7 +5,7 @@ was emitted since is emitted again:
 
 | the stored object | after the restore |
 |---|---|
-| its changes are read | they are read again from eight days before the restore on, or from its watermark if that is earlier |
+| its changes are read | they are read again from eight days before on, or from its watermark if that is earlier |
 | a snapshot began in the last eight days | a snapshot begins |
 | a resync was required | a snapshot begins, because the event that requires it may be lost |
 | QuickBooks cannot read it | the same |

@@ -104,13 +104,14 @@ def people() -> list[Change]:
     ]
 
 
-def subscriptions() -> list[Change]:
-    """Return the changes that store a subscription whose object was read."""
+def subscriptions(event: str) -> list[Change]:
+    """Return the changes that store a subscription whose object was read. It is paused if the event resumes it."""
     now = timestamp(INSERTED_AT)
-    return [
-        Put(None, Subscription(SUBSCRIPTION_ID, CONNECTION_ID, APP_ID, now, now, ("Invoice",), 15, "all", now)),
-        Put(None, ObjectCopy(CONNECTION_ID, "Invoice", CopyPhase.CHANGES, now)),
-    ]
+    paused_at = now if event == "resume_subscription" else None
+    one = Subscription(
+        SUBSCRIPTION_ID, CONNECTION_ID, APP_ID, now, now, ("Invoice",), 15, "all", now, paused_at=paused_at
+    )
+    return [Put(None, one), Put(None, ObjectCopy(CONNECTION_ID, "Invoice", CopyPhase.CHANGES, now))]
 
 
 def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -> None:
@@ -152,7 +153,7 @@ def write(store: Database, event: str = "", *, webhook_url: str = WEBHOOK_URL) -
     )
     store.commit(*people())
     if "subscription" in event:
-        store.commit(*subscriptions())
+        store.commit(*subscriptions(event))
     if event == "settle_queued_request":
         error = RequestError("outcome_unknown", "…")
         record = replace(record, request_name="ListDelRq", state=State.ERROR, error=error, sent_at=now)

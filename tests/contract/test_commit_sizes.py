@@ -38,10 +38,13 @@ from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.permissions import Role
 from domain.records.request import FIRST_IN_LINE, Attempts, Claim, ErrorCode, QueuedRequest, Recovery, State, Tombstone
 from domain.records.session import SILENCE_SECONDS, Session, session_id
+from domain.records.subscription import MAX_OBJECTS, CopyPhase, ObjectCopy
 from domain.records.webhook import Webhook, WebhookState
 from domain.send_by import SendBy
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.storage.commit_size import MAX_ENTRIES, CommitTooLarge, check_size, max_entries
+from domain.subscriptions.objects import books_objects
+from domain.subscriptions.service import SubscriptionService
 from domain.timestamps import TimeRange, timestamp
 from domain.web_connector.endpoint import WebConnector
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
@@ -71,6 +74,7 @@ DELETE = "domain.queueing.service.RequestService.delete.<locals>.attempt"
 DISCARD = "domain.queueing.service.RequestService.change.<locals>.attempt"
 SIGN_IN = "domain.people.sign_ins.SignIns.sign_in.<locals>.attempt"
 FORGET = "domain.maintenance.retention.forget_record"
+UNSUBSCRIBE = "domain.subscriptions.service.SubscriptionService.delete.<locals>.attempt"
 
 BOUNDED = {
     LOGINS,
@@ -85,6 +89,7 @@ BOUNDED = {
     DISCARD,
     FORGET,
     SIGN_IN,
+    UNSUBSCRIBE,
 }
 """The functions whose commits have a variable number of entries. The tests here find the largest ones."""
 
@@ -114,6 +119,7 @@ FIXED = {
     "domain.settling.service.SettlingService._store_answer",
     "domain.settling.service.SettlingService.proceed.<locals>.attempt",
     f"{SESSIONS}.login.Login._record_failure",
+    "domain.subscriptions.service.SubscriptionService._commit.<locals>.attempt",
     "domain.webhooks.delivery.Deliverer._record",
 }
 """The functions that commit one change of an entity or of a request, at most with its connection, its session, an
@@ -440,6 +446,26 @@ def test_a_session_that_returned_a_set_of_writes_ends_with_another_set_in_flight
     stored = [bench.store.request(record.id) for record in returned]
     assert {record.recovery.running_until for record in stored} == ({None} if event is close else {until})
     assert bench.store.connection(CONNECTION_ID).session_id != before.id
+
+
+# --- Subscriptions
+
+
+def test_a_subscription_to_all_objects_can_be_deleted(store: AnyStore) -> None:
+    """What was read of an object that no other subscription wants is deleted with it."""
+    bench = Bench(store)
+    names = tuple(known.name for known in books_objects())[:MAX_OBJECTS]
+    assert len(names) == MAX_OBJECTS
+    use = SubscriptionService(bench.store, bench.clock, bench.ids)
+    settings: dict[str, Any] = {"objects": names, "every_minutes": 5, "start": "all"}
+    _, one = use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, **settings)
+    moment = timestamp(bench.clock())
+    bench.store.commit(*(Put(None, ObjectCopy(CONNECTION_ID, name, CopyPhase.CHANGES, moment)) for name in names))
+
+    use.delete(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+
+    assert bench.store.copy_state(CONNECTION_ID).objects == ()
+    assert MAX_OBJECTS < bench.largest(UNSUBSCRIBE) <= MAX_ENTRIES
 
 
 # --- Dependants

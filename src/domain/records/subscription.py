@@ -45,7 +45,6 @@ class Subscription:
     start: str
     began_at: str
     include: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    webhook_url: str | None = None
     name: str | None = None
     paused_at: str | None = None
     runs_at: str | None = None

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
+from domain.subscriptions.objects import DERIVED
 from domain.timestamps import books_time
 
 if TYPE_CHECKING:
@@ -99,11 +100,19 @@ def _rows(members: Mapping[str, Any], name: str) -> Collection[Mapping[str, Any]
 
 
 def _record(row: Mapping[str, Any], books_object: BooksObject) -> BooksChange:
-    record = {name: value for name, value in row.items() if name not in books_object.derived}
     content = {
         "id": row[books_object.id_field],
         "edit_sequence": row.get("EditSequence"),
         "time_modified": row.get("TimeModified"),
-        "record": record,
+        "record": _without(row, DERIVED[books_object.kind]),
     }
     return BooksChange(row[books_object.id_field], books_time(row.get("TimeModified")), content)
+
+
+def _without(value: Any, names: Collection[str]) -> Any:
+    """Return JSON without the members that have these names, at any depth."""
+    if isinstance(value, list):
+        return [_without(one, names) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _without(member, names) for name, member in value.items() if name not in names}

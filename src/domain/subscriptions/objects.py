@@ -25,14 +25,6 @@ _MODIFIED_IN_LISTS, _MODIFIED_IN_TRANSACTIONS = "FromModifiedDate", "ModifiedDat
 INCLUDES: Mapping[str, str] = {"lines": "IncludeLineItems", "linked": "IncludeLinkedTxns", "custom_fields": "OwnerID"}
 """What a subscription may ask for beside the object, and the element of the query for it."""
 
-DERIVED = frozenset(
-    {
-        *("Balance", "TotalBalance", "OpenBalance", "CustomerBalance"),
-        *("QuantityOnHand", "QuantityOnOrder", "QuantityOnSalesOrder", "AverageCost"),
-    }
-)
-"""Fields of lists that QuickBooks computes from transactions. They change without `TimeModified`."""
-
 
 class Kind(StrEnum):
     """Whether an object is an entry of a list or a transaction."""
@@ -41,13 +33,32 @@ class Kind(StrEnum):
     TRANSACTION = "transaction"
 
 
+_QUANTITIES = ("QuantityOnHand", "QuantityOnOrder", "QuantityOnSalesOrder")
+
+DERIVED: Mapping[Kind, frozenset[str]] = {
+    Kind.LIST: frozenset(
+        {"Balance", "TotalBalance", "OpenBalance", "CustomerBalance", "AverageCost", *_QUANTITIES},
+    ),
+    Kind.TRANSACTION: frozenset(
+        {
+            *("IsPaid", "BalanceRemaining", "BalanceRemainingInHomeCurrency", "OpenAmount"),
+            *("CreditRemaining", "CreditRemainingInHomeCurrency", "UnusedPayment", "UnusedCredits"),
+            *("IsFullyInvoiced", "Invoiced", "IsFullyReceived", "ReceivedQuantity", "UnbilledQuantity", "IsBilled"),
+            *("FromAccountBalance", "ToAccountBalance", *_QUANTITIES),
+        }
+    ),
+}
+"""Elements, at any depth of a record, that QuickBooks computes from other transactions. It may change them without
+`TimeModified`, so a copy of them would be wrong without notice."""
+
+
 @dataclass(frozen=True, slots=True)
 class BooksObject:
     """A kind of object, and what QuickBooks offers for it.
 
     `since` is the QBXML version that added its query. `has_limit` is whether a query may have `MaxReturned`.
     `deleted_since` is the version from which QuickBooks reports its deletions, or None if it never does. `includes` are
-    the keys of INCLUDES that it has, with the version that added each of them. `derived` are its fields of DERIVED.
+    the keys of INCLUDES that it has, with the version that added each of them.
     """
 
     name: str
@@ -57,9 +68,7 @@ class BooksObject:
     has_limit: bool
     has_active_status: bool
     deleted_since: str | None
-    has_paid_filter: bool
     includes: Mapping[str, str]
-    derived: tuple[str, ...]
 
     @property
     def is_list(self) -> bool:
@@ -102,7 +111,7 @@ def books_object(name: str) -> BooksObject | None:
     returned = return_elements(f"{name}{_QUERY}")
     if model is None or facts is None or list(returned) != [f"{name}Ret"]:
         return None
-    rules, fields = model.content.rules, returned[f"{name}Ret"]
+    rules = model.content.rules
     kind = Kind.TRANSACTION if _MODIFIED_IN_TRANSACTIONS in rules else Kind.LIST
     if kind is Kind.LIST and _MODIFIED_IN_LISTS not in rules:
         return None
@@ -114,9 +123,7 @@ def books_object(name: str) -> BooksObject | None:
         has_limit="MaxReturned" in rules,
         has_active_status="ActiveStatus" in rules,
         deleted_since=_deleted_kinds(kind).get(name),
-        has_paid_filter="PaidStatus" in rules,
         includes={key: _since(model, element) for key, element in INCLUDES.items() if element in rules},
-        derived=tuple(sorted(DERIVED.intersection(fields))) if kind is Kind.LIST else (),
     )
 
 

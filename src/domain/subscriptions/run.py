@@ -85,6 +85,9 @@ MAX_PAGE_BYTES = 300_000
 
 MAX_PAGE_CHANGES = 1_000
 
+MAX_PAGES = 50
+"""How many pages of changes an answer to a sweep leads to at most, because one commit stores them all."""
+
 _READ = frozenset({CopyPhase.SNAPSHOT, CopyPhase.CHANGES})
 """The phases in which an object is read."""
 
@@ -379,7 +382,12 @@ class RunState:
         own = books_time(self._since(known.name))
         deletions = [change for change in deletions if own is None or change.at is None or change.at >= own]
         reading = self._with(ObjectPass(began_at), one, deletions)
-        if known.has_limit and len(records) >= asked.limit:
+        if len(self.pages) + len(_divided(_texts(deletions))) >= MAX_PAGES:
+            self._note_read(known.name)
+            self._store(self._to_resync(one, "More records were deleted than one run can report."))
+            return
+        is_large = len(self.pages) + len(_divided(_texts([*records, *deletions]))) >= MAX_PAGES
+        if known.has_limit and (len(records) >= asked.limit or is_large):
             self._emit_new(PageKind.DELETED, one, deletions)
             whole = BooksRange(self._since(known.name))
             self._store(replace(one, reading=replace(reading, ranges=(whole,), records=0)))
@@ -529,7 +537,7 @@ class RunState:
 
     def _emit(self, kind: PageKind, one: ObjectCopy | None, contents: Sequence[Mapping[str, Any]]) -> None:
         """Add the pages of these changes."""
-        for texts in _divided([json.dumps(content, separators=(",", ":")) for content in contents]):
+        for texts in _divided([_text(content) for content in contents]):
             first = next_number(self.copy.sequence, self.now)
             self.copy = replace(self.copy, sequence=first + len(texts) - 1)
             self.pages.append(
@@ -599,6 +607,14 @@ def _later(one: str | None, other: str | None) -> str | None:
     """Return the later of two times of the books, or the one that is known."""
     known = [text for text in (one, other) if text]
     return max(known, key=_moment, default=None)
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":"))
+
+
+def _texts(changes: Iterable[BooksChange]) -> list[str]:
+    return [_text(change.content) for change in changes]
 
 
 def _divided(texts: Sequence[str]) -> list[list[str]]:

@@ -67,6 +67,13 @@ AUDITED = {
     "set_connection_password": Action.PASSWORD_SET,
     "update_connection": Action.CONNECTION_CHANGED,
     "update_contact": Action.CONTACT_CHANGED,
+    "create_subscription": Action.SUBSCRIPTION_CREATED,
+    "delete_subscription": Action.SUBSCRIPTION_DELETED,
+    "update_subscription": Action.SUBSCRIPTION_CHANGED,
+    "run_subscription": Action.SUBSCRIPTION_RUN,
+    "pause_subscription": Action.SUBSCRIPTION_PAUSED,
+    "resume_subscription": Action.SUBSCRIPTION_RESUMED,
+    "resync_subscription": Action.SUBSCRIPTION_RESYNCED,
 }
 ON_MANY = {"discard_queued_requests", "queue_requests_again", "redeliver_webhooks"}
 """They store their entry before the first change, and complete it after the last one."""

@@ -32,6 +32,7 @@ from domain.records.permissions import Role
 from domain.records.person import Membership, SignIn
 from domain.records.request import Attempts, Paging, QueuedRequest, State, WhetherExecuted, settling_id
 from domain.records.session import InFlight
+from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.settling.service import SettlingService
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -54,8 +55,10 @@ from tests.integration.api.test_permissions import (
     end_what_is_queued_again,
     fill,
     grants,
+    soap,
 )
 from tests.support.api_client import api_event, load
+from tests.support.books import Books
 from tests.support.builders import (
     APP_ID,
     CONNECTION_ID,
@@ -70,6 +73,7 @@ from tests.support.builders import (
 )
 from tests.support.services import OneProvider
 from tests.support.unknown_writes import ADDITION, add_executed, add_unknown_write, end_query
+from tests.support.web_connector.connector import result_of
 from tests.support.webhooks import stream_image
 
 if TYPE_CHECKING:
@@ -270,6 +274,55 @@ def asks_by_itself(function: str) -> Callable[[Recorder], None]:
         assert asked.settling_query_id
 
     return case
+
+
+def a_subscription(recorder: Recorder, connection_id: str = CONNECTION_ID) -> None:
+    """Store a subscription of a connection, and a page of changes."""
+    now = timestamp(NOON)
+    page = ChangePage(connection_id, APP_ID, 5, PageKind.CHANGED, "Customer", 1, now, 1, '[{"id": "1"}]')
+    one = Subscription(samples.SUBSCRIPTION_ID, connection_id, APP_ID, now, now, ("Customer",), 15, "all", now)
+    recorder.store.commit(Put(None, one), Put(None, page))
+
+
+def lists_changes(recorder: Recorder) -> None:
+    """List the changes of a subscription."""
+    a_subscription(recorder)
+    [page] = recorder.store.change_pages([(CONNECTION_ID, 5)])
+    append_events(recorder.store, APP_ID, [LoggedEvent.of_page(page)], NOON)
+    path = f"/api/v1/events?connection_id={CONNECTION_ID}&subscription_id={samples.SUBSCRIPTION_ID}"
+    caller = {"app_id": APP_ID, "scope": "full"}
+    invoke(recorder, "list_events", api_event("GET", path, authorizer=caller))
+
+
+def makes_a_run(recorder: Recorder) -> None:
+    """Read the records of a subscription in a session."""
+    a_subscription(recorder)
+    connection = recorder.store.connection(CONNECTION_ID)
+    assert connection
+    recorder.store.commit(Put(connection, replace(connection, run_due_at=timestamp(NOON)).changed(timestamp(NOON))))
+    books = Books()
+    books.add("Customer", "Ann")
+
+    def call(method: str, **arguments: str) -> Any:
+        return result_of(method, load("handlers.web_connector.handler")(soap(method, **arguments), LongRun())["body"])
+
+    with deployed_as(recorder, "web_connector"):
+        ticket, *_ = call("authenticate", strUserName=CONNECTION_ID, strPassword="correct horse battery staple")
+        send = {"ticket": ticket, "strHCPResponse": "", "strCompanyFileName": "C:\\a.qbw"}
+        while message := call("sendRequestXML", **send):
+            call("receiveResponseXML", ticket=ticket, response=books.answer(message), hresult="", message="")
+        call("closeConnection", ticket=ticket)
+    assert [one.phase for one in recorder.store.copy_state(CONNECTION_ID).objects] == [CopyPhase.CHANGES]
+
+
+def purges_a_copy(recorder: Recorder) -> None:
+    """Remove a deleted connection with a subscription."""
+    connection = a_connection(id="c0000000-0000-4000-8000-000000000078")
+    recorder.store.commit(Put(None, connection))
+    a_subscription(recorder, connection.id)
+    recorder.store.commit(Put(connection, connection.removed(timestamp(NOON))))
+    invoke(recorder, "sweep", {})
+    assert recorder.store.copy_state(connection.id).subscriptions == ()
 
 
 def gets_a_canary(function: str) -> Callable[[Recorder], None]:
@@ -646,7 +699,13 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
     ),
     "reject_queued_requests": (decides("reject_queued_requests", "reject", {"reason": "No."}, of="batches/{batch}"),),
     "discard_queued_requests": (discards_beside_a_session,),
-    "sweep": (sweeps_a_request_that_ends, sweeps_late_requests, purges_chunks, asks_by_itself("sweep")),
+    "sweep": (
+        sweeps_a_request_that_ends,
+        sweeps_late_requests,
+        purges_chunks,
+        purges_a_copy,
+        asks_by_itself("sweep"),
+    ),
     "web_connector": (
         call_a_whole_session,
         a_session_with_a_large_request,
@@ -654,6 +713,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         logs_in_while_the_app_has_its_share,
         loses_a_large_response,
         receives_a_set,
+        makes_a_run,
     ),
     "change_member": (of_another_admin("change_member"),),
     "remove_member": (of_another_admin("remove_member"),),
@@ -675,7 +735,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         lists_the_audit_log_of_a_connection,
         names_a_person("list_audit_log", "/api/v1/audit_log"),
     ),
-    "list_events": (lists_events, waits_for_events),
+    "list_events": (lists_events, lists_changes, waits_for_events),
     **{name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_statistics")},
     "pack_search_texts": (packs_a_removed_text,),
     **{

@@ -176,7 +176,8 @@ def fill(store: DynamoDBStore, function: str) -> None:  # noqa: C901 - one part 
     store.commit(Put(None, connection))
     store.commit(*samples.people())
     if "subscription" in function:
-        store.commit(*samples.subscriptions())
+        due = replace(connection, run_due_at=None if "resume" in function else timestamp(NOON))
+        store.commit(*samples.subscriptions(function), Put(connection, due.changed(timestamp(NOON))))
     if function == "settle_queued_request":
         add_unknown_write(store, id=REQUEST_ID)
     else:

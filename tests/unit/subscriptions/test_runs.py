@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
 from domain.records.subscription import BooksRange, CopyPhase, RunMessage
+from domain.storage.commit_size import MAX_ENTRIES
 from domain.subscriptions.messages import Read, object_query
 from domain.subscriptions.objects import INCLUDES, BooksObject, books_objects
-from domain.subscriptions.run import RunState
+from domain.subscriptions.run import MAX_SWEPT, RunState
 from domain.timestamps import timestamp
 from tests.support.books import Books, Record
 from tests.support.copies import Copying, Reader, events_of
@@ -87,6 +88,35 @@ def test_a_run_without_changes_is_one_message_and_stores_one_item() -> None:
     assert len(answered.changes()) == 1
     assert copying.run() == 1
     assert (copying.state.objects, len(copying.pages)) == before
+
+
+@pytest.mark.parametrize("deleted", [0, 900, 3_000, 60_000])
+def test_the_changes_of_one_answer_fit_into_one_commit(deleted: int) -> None:
+    """With the session and its connection. An object whose deletions do not fit needs a snapshot."""
+    books = Books()
+    kinds = [known.name for known in books_objects() if known.deleted_since][:MAX_SWEPT]
+    books.lists = frozenset(known.name for known in books_objects() if known.is_list)
+    for kind in kinds:
+        books.add(kind, "N")
+    copying = Copying(books)
+    copying.subscribe(*kinds)
+    copying.run()
+    copying.tick(3600)
+    for kind in kinds:
+        books.change(next(record for record in books.records.values() if record.kind == kind), memo="x")
+    books.deleted = [(Record(kinds[0], f"{number}-9", "", "", books.clock), books.clock) for number in range(deleted)]
+    copying.tick(3600)
+    run = copying.run_state()
+    asked = run.sent(run.next_message(copying.asked) or RunMessage())
+    assert asked.names == tuple(sorted(kinds))
+
+    answered = copying.run_state()
+    answered.answered(asked, books.answer(run.text(asked)))
+
+    assert len(answered.changes()) + 2 <= MAX_ENTRIES
+    phases = {name: one.phase for name, one in answered.objects.items()}
+    assert phases.pop(kinds[0]) is (CopyPhase.CHANGES if deleted < 60_000 else CopyPhase.RESYNC_REQUIRED)
+    assert set(phases.values()) == {CopyPhase.CHANGES}
 
 
 def test_messages_consist_of_queries() -> None:

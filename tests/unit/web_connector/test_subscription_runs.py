@@ -44,12 +44,17 @@ def pages(qbwc: Connector) -> list[ChangePage]:
     return sorted(found, key=lambda page: page.sequence)
 
 
-def copy_of(qbwc: Connector) -> dict[tuple[str, str], int]:
-    """Return what a reader of the events has."""
+def reader_of(qbwc: Connector) -> Reader:
+    """Return a reader of the events."""
     reader = Reader()
     for event in events_of(pages(qbwc)):
         reader.read(event)
-    return {key: int(row["edit_sequence"]) for key, row in reader.rows.items()}
+    return reader
+
+
+def copy_of(qbwc: Connector) -> dict[tuple[str, str], int]:
+    """Return what a reader of the events has."""
+    return {key: int(row["edit_sequence"]) for key, row in reader_of(qbwc).rows.items()}
 
 
 def own(books: Books) -> dict[tuple[str, str], int]:
