@@ -470,7 +470,7 @@ def test_webhooks_of_one_shard_leave_functions_for_calls_where_lambda_runs_ten_a
     ]
     at_most = sum(values.values()) + TEMPLATE.resolve(retries)["MaximumConcurrency"]
 
-    assert at_most <= 5
+    assert at_most <= 6, "the sixth is busy only while runs of subscriptions find changes"
     assert {TEMPLATE.parameters[name] for name in ("WebConnectorConcurrency", "AuthorizerConcurrency")} == {0}
 
 

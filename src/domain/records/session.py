@@ -255,6 +255,12 @@ class Session:
         return self.last_response.progress if self.last_response else 0
 
     @property
+    def has_read_to_send(self) -> bool:
+        """Whether a run of subscriptions goes on, whose next message may have to wait for the quotas of the app."""
+        goes_on = self.run is not None and not self.run.is_sent
+        return goes_on and self.in_flight is None and self.last_error is None and not self.ended
+
+    @property
     def has_page_to_send(self) -> bool:
         """Whether the next page of an open iterator is in flight and was not sent. The session must not end now."""
         return self.in_flight is not None and self.in_flight.is_next_page and not self.ended

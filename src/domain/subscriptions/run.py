@@ -262,13 +262,21 @@ class RunState:
             return False
         return not asked.is_sent or marks[name] == self._stored_mark(name)
 
+    def _current(self, asked: RunMessage) -> Sequence[str]:
+        """Return the objects of a message that are still in the state in which it asks for them."""
+        return [name for name in asked.names if self._is_current(name, asked)]
+
+    def is_current(self, asked: RunMessage) -> bool:
+        """Whether all objects of a message that was sent are still in the state in which it asks for them."""
+        return len(self._current(asked)) == len(asked.names)
+
     def text(self, asked: RunMessage) -> str:
         """Return the QBXML of a message."""
         return message_text([read for _, read in self._reads(asked)], self.version)
 
     def _reads(self, asked: RunMessage) -> Sequence[tuple[str | Kind, Read]]:
         """Return the queries of a message. Each has the object, or the kind of the objects whose deletions it reads."""
-        names = [name for name in asked.names if self._is_current(name, asked)]
+        names = self._current(asked)
         if not asked.is_sweep:
             return [(name, self._page_query(name, asked)) for name in names]
         reads: list[tuple[str | Kind, Read]] = []
@@ -506,9 +514,14 @@ class RunState:
         """Note that the answer to a message was lost or too large: the next page of its object is smaller."""
         if asked.is_sweep:
             self.copy = replace(self.copy, is_alone=True)
-        for name in asked.names if not asked.is_sweep else ():
+        for name in self._current(asked) if not asked.is_sweep else ():
             one = self.objects[name]
             self._store(replace(one, page_size=max(MIN_PAGE_SIZE, one.page_size // 2)))
+
+    def not_parsed(self, asked: RunMessage, problem: str) -> None:
+        """Note that QuickBooks cannot parse a message about one object, so that it cannot read it."""
+        for name in self._current(asked):
+            self.unsupported(name, problem)
 
     def failed(self, problem: str) -> None:
         """Note a run that failed. The third one in a row is reported."""

@@ -74,6 +74,7 @@ from tests.support.webhooks import PlannedAttempts
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from domain.records.connection import Connection
     from handlers.common.bootstrap import Services
     from local.permissions import Permission
 
@@ -166,7 +167,15 @@ def end_what_is_queued_again(store: DynamoDBStore, record: QueuedRequest, functi
         )
 
 
-def fill(store: DynamoDBStore, function: str) -> None:  # noqa: C901 - one part for each kind of function
+def subscribe(store: DynamoDBStore, function: str, connection: Connection) -> None:
+    """Store a subscription for a function of subscriptions. A run is due, unless it is paused."""
+    if "subscription" in function:
+        due_at = None if "resume" in function else timestamp(NOON)
+        due = replace(connection, run_due_at=due_at).changed(timestamp(NOON))
+        store.commit(*samples.subscriptions(function), Put(connection, due))
+
+
+def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     approval = Approval("key_0000000000000001") if "approve" in function or "reject" in function else None
     record = a_record(id=REQUEST_ID, webhook=Webhook.to(HOOK), approval=approval)
@@ -175,9 +184,7 @@ def fill(store: DynamoDBStore, function: str) -> None:  # noqa: C901 - one part 
     store.commit(Put(None, ApiKey(api_key_hash(KEY), APP_ID, Scope.FULL, KEY[:11], timestamp(NOON))))
     store.commit(Put(None, connection))
     store.commit(*samples.people())
-    if "subscription" in function:
-        due = replace(connection, run_due_at=None if "resume" in function else timestamp(NOON))
-        store.commit(*samples.subscriptions(function), Put(connection, due.changed(timestamp(NOON))))
+    subscribe(store, function, connection)
     if function == "settle_queued_request":
         add_unknown_write(store, id=REQUEST_ID)
     else:

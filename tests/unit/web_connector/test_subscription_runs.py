@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.records.app import App, AppLimits
 from domain.records.request import State
 from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
-from domain.storage.changes import Put
+from domain.storage.changes import Put, RemoveCopy
 from domain.timestamps import timestamp
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from domain.web_connector.session.runs import AGAIN_AFTER_FAILURE, MAX_TRIES
@@ -19,6 +22,9 @@ from tests.support.copies import Reader, events_of
 from tests.support.web_connector.connector import Connector
 from tests.support.web_connector.interruptions import RandomIds
 from tests.support.web_connector.quickbooks import hcp, response_to
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 PARSE_ERROR, A_DIALOG = "0x80040400", "0x80040414"
 KINDS = ("Customer", "Account", "Invoice")
@@ -205,6 +211,76 @@ def test_an_answer_that_is_too_large_is_asked_for_in_smaller_pages() -> None:
     message = qbwc.send()
 
     assert "<MaxReturned>100</MaxReturned>" in message
+
+
+def test_a_page_waits_once_while_its_app_is_over_its_quota() -> None:
+    qbwc, books = subscribed("Customer", size=450)
+    app = App(APP_ID, "Shop", timestamp(qbwc.clock.now), limits=AppLimits(creates_per_second=0))
+    qbwc.store.commit(Put(None, app))
+    replies = []
+    assert qbwc.authenticate() == ""
+    progress = 0
+    while progress != 100:
+        replies.append(message := qbwc.send())
+        if message == "NoOp":
+            assert qbwc.last_error() == "NoOp"
+            qbwc.clock.advance(seconds=5)
+            continue
+        books.clock = qbwc.clock.now
+        progress = qbwc.receive(books.answer(message))
+
+    assert ["NoOp" if reply == "NoOp" else "page" for reply in replies][:5] == ["page", "NoOp", "page", "NoOp", "page"]
+    assert copy_of(qbwc) == own(books)
+
+
+def resyncs(qbwc: Connector) -> None:
+    """Ask for a snapshot of everything."""
+    [one] = qbwc.store.copy_state(CONNECTION_ID).subscriptions
+    moment = timestamp(qbwc.clock.now)
+    qbwc.store.commit(Put(one, replace(one, began_at=moment).changed(moment)))
+
+
+def unsubscribes(qbwc: Connector) -> None:
+    """Delete the subscription, and what was read for it."""
+    state = qbwc.store.copy_state(CONNECTION_ID)
+    qbwc.store.commit(*map(RemoveCopy, (*state.subscriptions, *state.objects)))
+
+
+@pytest.mark.parametrize("change", [resyncs, unsubscribes])
+@pytest.mark.parametrize("trouble", ["parse error", "too large", "again", "closed", "answer"])
+@pytest.mark.parametrize("sweeps", [True, False])
+def test_what_was_asked_before_a_change_of_the_subscription_counts_no_more(
+    change: Callable[[Connector], None], trouble: str, *, sweeps: bool
+) -> None:
+    """It is neither wrong nor in the copy afterwards."""
+    qbwc, books = subscribed("Customer")
+    if sweeps:
+        update(qbwc, books)
+        qbwc.clock.advance(seconds=1_000)
+    message = qbwc.begin()
+    change(qbwc)
+    before = copy_of(qbwc)
+
+    match trouble:
+        case "parse error":
+            qbwc.receive("", PARSE_ERROR, "?")
+        case "too large":
+            qbwc.receive_oversized("<QBXML>{padding}")
+        case "again":
+            assert "Rq" not in qbwc.send() or change is resyncs
+        case "closed":
+            qbwc.close()
+        case _:
+            qbwc.receive(books.answer(message))
+    assert copy_of(qbwc) == before
+    assert set(phases(qbwc).values()) <= {CopyPhase.CHANGES, CopyPhase.SNAPSHOT}
+    qbwc.close()
+    books.end_session()
+    for _ in range(3):
+        qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE + 1_800)
+        update(qbwc, books)
+
+    assert copy_of(qbwc) == (own(books) if change is resyncs else before)
 
 
 @settings(deadline=None, max_examples=12)

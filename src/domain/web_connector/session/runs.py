@@ -28,6 +28,7 @@ from domain.web_connector.session import lingering
 from domain.web_connector.session.decision import Decision
 from domain.web_connector.session.end import end_of_session, freed, session_end
 from domain.web_connector.session.polling import reason_to_hold
+from domain.web_connector.session.sending import MAX_PAGE_DELAY
 
 if TYPE_CHECKING:
     from domain.records.connection import Connection
@@ -100,10 +101,20 @@ class Turn:
 
     # --- sendRequestXML
 
-    def sent(self, check: CompanyFileCheck | None) -> Decision:
+    @property
+    def is_new_page(self) -> bool:
+        """Whether the next message asks for a page behind another message. Such a page counts as a new request."""
+        run = self.session.run
+        if run is None or run.is_sent or run.asked_at is None:
+            return False
+        message = self.state().next_message(run)
+        return message is not None and not message.is_sweep
+
+    def sent(self, check: CompanyFileCheck | None, *, page_is_allowed: bool = True) -> Decision:
         """Return the decision to send the next message, or to end the session if there is nothing to read.
 
-        `check` is the company file check of this call, or None if an earlier call made it.
+        `check` is the company file check of this call, or None if an earlier call made it. `page_is_allowed` is
+        whether the quotas of the app allow a new page.
         """
         session, run = self.session, self.session.run or RunMessage()
         if check and check.is_other_company_file:
@@ -119,12 +130,15 @@ class Turn:
         if not run.is_sent and (reason := reason_to_hold(session, self.now)):
             held = replace(session, run=None, last_error=reason).called(self.now)
             return Decision(Reply("", session.connection_id), [Put(session, held)])
+        if not page_is_allowed and (run.asked_at or "") > timestamp(self.now - MAX_PAGE_DELAY):
+            return Decision(Reply(lingering.NO_OP, session.connection_id))
         state = self.state()
         if run.is_sent and run.tries >= MAX_TRIES:
             state.lost(run)
             return self._failed(state, "QuickBooks did not answer.")
-        again = run.is_sent and run.iterator_id is None
-        # QuickBooks may have sent the page of an iterator already. RunMessage again, it would send the one after it.
+        # QuickBooks may have sent the page of an iterator already. If it is asked again, it sends the one after it.
+        # What was asked for an object that has changed since counts no more.
+        again = run.is_sent and run.iterator_id is None and state.is_current(run)
         message = run if again else state.next_message(replace(run, iterator_id=None) if run.is_sent else run)
         if message is None:
             return self._over(state, Reply("", session.connection_id))
@@ -174,8 +188,7 @@ class Turn:
         if len(run.names) > 1:
             state.lost(run)
         else:
-            for name in run.names:
-                state.unsupported(name, error_message(error))
+            state.not_parsed(run, error_message(error))
         return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
 
     def _goes_on(self, state: RunState, run: RunMessage) -> Decision:

@@ -430,7 +430,8 @@ def _released(dispatch: Dispatch, released: Sequence[QueuedRequest]) -> Claiming
 
 def last_error(session: Session, now: datetime) -> str:
     """Return the reply of `getLastError`, which follows ''. It is never '', which has no documented meaning."""
-    if lingering.continues(session, now) or session.has_page_to_send or pacing.is_waiting(session, now):
+    waits = session.has_page_to_send or session.has_read_to_send or pacing.is_waiting(session, now)
+    if waits or lingering.continues(session, now):
         return lingering.NO_OP
     reason = session.last_error or reason_to_hold(session, now) or lingering.end_message(session)
     return reason or (OVER if session.ended else "No more requests.")

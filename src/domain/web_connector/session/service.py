@@ -168,7 +168,8 @@ class SessionService:
         turn = self._turn(session, claims.now)
         if turn is None:
             return Reply("", session.connection_id)
-        return claims.commit(turn.sent(check))
+        page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.connection.app_id)
+        return claims.commit(turn.sent(check, page_is_allowed=page_is_allowed))
 
     def _turn(self, session: Session, now: datetime) -> runs.Turn | None:
         """Return what a run needs, or None if the connection was deleted."""
