@@ -22,6 +22,10 @@ MIN_MINUTES = 5
 MAX_MINUTES = 1_440
 """The bounds of `every_minutes`."""
 
+VERIFY_DAYS = 7
+MAX_VERIFY_DAYS = 90
+"""How many days after a snapshot of an object the next one begins, and the largest such number."""
+
 FIRST_PAGE_SIZE = 200
 """How many objects a page of an iterator has, unless a page was lost."""
 
@@ -30,7 +34,8 @@ FIRST_PAGE_SIZE = 200
 class Subscription:
     """The objects whose changes a program wants.
 
-    `every_minutes` is how often they are read at least. `start` is START_WITH_ALL, START_NOW or a timestamp.
+    `every_minutes` is how often they are read at least, and `verify_days` how often all their records are. `start` is
+    START_WITH_ALL, START_NOW or a timestamp.
     `include` names what is read beside an object, by object. `began_at` is when the reading of its objects began last:
     at its creation and at each resync. `runs_at` is when somebody asked for a run, or None.
     """
@@ -45,6 +50,7 @@ class Subscription:
     start: str
     began_at: str
     include: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    verify_days: int = VERIFY_DAYS
     name: str | None = None
     paused_at: str | None = None
     runs_at: str | None = None

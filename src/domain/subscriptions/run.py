@@ -103,6 +103,7 @@ class Wish:
     """
 
     minutes: int
+    verify_days: int
     include: frozenset[str]
     starts: Mapping[str, str]
     runs_at: str
@@ -127,10 +128,11 @@ def wishes(subscriptions: Iterable[Subscription]) -> Mapping[str, Wish]:
     found: dict[str, Wish] = {}
     for one in subscriptions:
         for name in one.objects if one.paused_at is None else ():
-            other = found.get(name, Wish(one.every_minutes, frozenset(), {}, ""))
+            other = found.get(name, Wish(one.every_minutes, one.verify_days, frozenset(), {}, ""))
             start = START_WITH_ALL if other.starts.get(one.began_at) == START_WITH_ALL else one.start
             found[name] = Wish(
                 min(one.every_minutes, other.minutes),
+                min(one.verify_days, other.verify_days),
                 other.include.union(one.include.get(name, ())),
                 {**other.starts, one.began_at: start},
                 max(one.runs_at or "", other.runs_at),
@@ -179,7 +181,14 @@ class RunState:
             after = self._to_resync(before, "The books were not read for so long that deletions may be missing.")
         elif self.file_id and before.file_id not in {None, self.file_id} and before.phase in _READ:
             after = self._to_resync(before, "Another company file is open than the one that was read.")
+        elif self._is_to_verify(before, wish):
+            after = replace(before, phase=CopyPhase.SNAPSHOT)
         return self._of_this_version(after)
+
+    def _is_to_verify(self, one: ObjectCopy, wish: Wish) -> bool:
+        """Whether a snapshot is due, which heals what no query for changes shows. One that had none gets none."""
+        before = next_number(0, self.now - timedelta(days=wish.verify_days))
+        return one.phase is CopyPhase.CHANGES and one.reading is None and 0 < one.generation <= before
 
     def _of_this_version(self, one: ObjectCopy) -> ObjectCopy:
         known = _known(one.name)

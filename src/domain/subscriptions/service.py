@@ -61,7 +61,8 @@ class SubscriptionService:
     ) -> tuple[CopyState, Subscription]:
         """Store a subscription. Its first run is made in the next session of the Web Connector.
 
-        `settings` are members of `Subscription`: `objects`, `every_minutes`, `start`, `include`, `name`.
+        `settings` are members of `Subscription`: `objects`, `every_minutes`, `verify_days`,
+        `start`, `include`, `name`.
         Raises InvalidRequest if an object or what is included does not exist, and InvalidState.
         """
         check_objects(settings["objects"], settings.get("include", {}))

@@ -20,7 +20,14 @@ from domain.records.event_types import ALL_EVENTS, WEBHOOK_EVENTS, checked_feed_
 from domain.records.permissions import Role
 from domain.records.request import State
 from domain.records.session import MAX_LINGER_SECONDS
-from domain.records.subscription import MAX_MINUTES, MAX_OBJECTS, MIN_MINUTES, START_WITH_ALL
+from domain.records.subscription import (
+    MAX_MINUTES,
+    MAX_OBJECTS,
+    MAX_VERIFY_DAYS,
+    MIN_MINUTES,
+    START_WITH_ALL,
+    VERIFY_DAYS,
+)
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
 from domain.send_by import MAX_SECONDS as MAX_SEND_WITHIN
@@ -401,6 +408,13 @@ class NewSubscription(Body):
     every_minutes: int = Field(
         default=15, ge=MIN_MINUTES, le=MAX_MINUTES, description="How often the objects are read at least."
     )
+    verify_days: int = Field(
+        default=VERIFY_DAYS,
+        ge=1,
+        le=MAX_VERIFY_DAYS,
+        description="How many days after a snapshot of an object the next one begins, which heals what QuickBooks "
+        "changes without notice.",
+    )
     start: Start = Field(
         default=START_WITH_ALL,
         description="`all`: all records first, then changes. `now`: changes of the last day and later. A time: changes "
@@ -427,6 +441,7 @@ class ChangedSubscription(Body):
         default=None, description="All objects. Those that are added begin with a snapshot."
     )
     every_minutes: int | None = Field(default=None, ge=MIN_MINUTES, le=MAX_MINUTES, description="As at the creation.")
+    verify_days: int | None = Field(default=None, ge=1, le=MAX_VERIFY_DAYS, description="As at the creation.")
     include: dict[ObjectName, list[str]] | None = Field(default=None, description="As at the creation.")
     name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
 

@@ -37,6 +37,7 @@ class SubscriptionView(TypedDict):
     name: Annotated[str | None, Schema("A name for people")]
     objects: Annotated[list[ObjectView], Schema("The objects, in the order of the subscription")]
     every_minutes: Annotated[int, Schema("How often they are read at least", minimum=5, maximum=1440)]
+    verify_days: Annotated[int, Schema("How often all their records are read", minimum=1, maximum=90)]
     start: Annotated[str, Schema("`all`, `now` or a time")]
     include: Annotated[dict[str, list[str]], Schema("What is read beside the objects, by object")]
     paused_at: Annotated[Moment | None, Schema("When it was paused")]
@@ -73,6 +74,7 @@ def subscription_view(state: CopyState, one: Subscription) -> SubscriptionView:
         "name": one.name,
         "objects": [view(name) for name in one.objects],
         "every_minutes": one.every_minutes,
+        "verify_days": one.verify_days,
         "start": one.start,
         "include": {name: list(parts) for name, parts in one.include.items()},
         "paused_at": one.paused_at,

@@ -119,6 +119,36 @@ def test_the_changes_of_one_answer_fit_into_one_commit(deleted: int) -> None:
     assert set(phases.values()) == {CopyPhase.CHANGES}
 
 
+def test_a_snapshot_heals_what_quickbooks_has_changed_without_notice() -> None:
+    copying, books = a_copy("Customer", "Invoice")
+    records = list(books.records.values())
+    records[0].memo = "changed without notice"
+    del books.records[records[1].id]
+    for _ in range(5):
+        copying.tick(24 * 3600)
+        copying.run()
+        assert read(reader_of(copying)) != copied(books)
+
+    for _ in range(2):
+        copying.tick(24 * 3600)
+        copying.run()
+
+    assert read(reader_of(copying)) == copied(books)
+
+
+def test_changes_without_a_snapshot_need_none_later() -> None:
+    books = Books()
+    books.add("Customer", "Ann")
+    copying = Copying(books)
+    books.tick(30 * 24 * 3600)
+    copying.subscribe("Customer", start="now")
+    for _ in range(20):
+        copying.run()
+        copying.tick(24 * 3600)
+
+    assert kinds_of(copying) == []
+
+
 def test_messages_consist_of_queries() -> None:
     with pytest.raises(ValueError, match="queries only"):
         Read("1", Element("InvoiceAddRq"))
