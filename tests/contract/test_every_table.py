@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from domain.records.subscription import ChangePage, CopyPhase, ObjectCopy, PageKind, Subscription, next_number
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from local.restore import EMPTIED, KEPT, RESTORED, TABLES
+from local.rewinding import AGAIN
 from local.sam_local import samples
 from local.tables import make_tables
 from local.template import Template
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 STEPS = 40
+NOBODYS_ID = "c0000000-0000-4000-8000-00000000000f"
 
 
 def logical_ids(*names: str) -> set[str]:
@@ -45,6 +51,8 @@ def test_what_a_restore_does_with_each_table(service: WholeService) -> None:
         history.step()
     history.queue()
     service.store.commit(*samples.people())
+    connection_id = next(iter(history.connections))
+    subscribe(service, history.app_id, connection_id)
     service.read_streams()
     before = contents(service, *TABLES, *EMPTIED, *KEPT)
     assert [name for name, items in before.items() if not items] == []
@@ -69,6 +77,28 @@ def test_what_a_restore_does_with_each_table(service: WholeService) -> None:
     for name in ("queued_requests", "connections"):
         assert {item["id"]["S"] for item in after[name]} == {item["id"]["S"] for item in before[name]}
     assert after["apps"] == before["apps"]
+    state = service.store.copy_state(connection_id)
+    assert [one.phase for one in state.objects] == [CopyPhase.SNAPSHOT, CopyPhase.CHANGES]
+    moment = datetime.fromisoformat(state.objects[1].watermark or "")
+    assert moment == service.clock() - AGAIN
+    connection = service.store.connection(connection_id)
+    assert connection is None or connection.deleted_at or connection.run_due_at
+    assert service.store.copy_state(NOBODYS_ID).subscriptions == ()
+
+
+def subscribe(service: WholeService, app_id: str, connection_id: str) -> None:
+    """Store a subscription, of which one object had a snapshot a minute ago, and one of a connection that is gone."""
+    now = timestamp(service.clock())
+    watermark = now[:19] + "+00:00"
+    recent = next_number(0, service.clock() - timedelta(minutes=1))
+    page = ChangePage(connection_id, app_id, 5, PageKind.CHANGED, "Bill", 1, now, 1, '[{"id": "1"}]')
+    service.store.commit(
+        Put(None, Subscription("s", connection_id, app_id, now, now, ("Account", "Bill"), 15, "all", now)),
+        Put(None, Subscription("s", NOBODYS_ID, app_id, now, now, ("Bill",), 15, "all", now)),
+        Put(None, ObjectCopy(connection_id, "Account", CopyPhase.CHANGES, now, recent, watermark)),
+        Put(None, ObjectCopy(connection_id, "Bill", CopyPhase.CHANGES, now, 1, watermark)),
+        Put(None, page),
+    )
 
 
 def test_the_page_says_of_every_table_what_is_lost_with_it() -> None:

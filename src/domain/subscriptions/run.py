@@ -6,7 +6,7 @@ watermark moves.
 
 | message | asks for | when |
 |---|---|---|
-| page | a page of one object, with an iterator if it has one | a pass over the object has begun |
+| page | a page of one object, with an iterator if it has one | a pass over it has begun, or its iterator goes on |
 | sweep | the changes of several objects since their watermarks, and deletions | they are due |
 | page | the first page of a snapshot | nothing else is due |
 
@@ -232,12 +232,10 @@ class RunState:
             if self.objects[name].phase is CopyPhase.UNSUPPORTED:
                 self._note_read(name)
         reading = [name for name in due if self.objects[name].phase is CopyPhase.CHANGES and self.objects[name].reading]
-        swept = [
-            name for name in due if self.objects[name].phase is CopyPhase.CHANGES and not self.objects[name].reading
-        ]
+        swept = self._swept_together() if any(map(self._is_swept, due)) else []
         snapshots = [name for name in due if self.objects[name].phase is CopyPhase.SNAPSHOT]
         following = RunMessage(asked.number + 1, began_at=asked.began_at)
-        if not reading and swept:
+        if swept and not reading and not asked.iterator_id:  # another message would end the use of the iterator
             names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
             limit = max(MIN_PAGE_SIZE, MAX_SWEPT_RECORDS // len(names))
             return replace(following, names=names, is_sweep=True, limit=limit)
@@ -247,6 +245,16 @@ class RunState:
         goes_on = not asked.is_sweep and asked.names == names
         iterator_id = asked.iterator_id if goes_on else None
         return replace(following, names=names, limit=self._page_size(names[0]), iterator_id=iterator_id)
+
+    def _is_swept(self, name: str) -> bool:
+        """Whether the changes of an object are asked for with those of others."""
+        return self.objects[name].phase is CopyPhase.CHANGES and self.objects[name].reading is None
+
+    def _swept_together(self) -> Sequence[str]:
+        """Return what is swept now: what is due, and what is due so soon that it would open another session."""
+        soon = {name: timestamp(self.now + timedelta(minutes=wish.minutes) / 5) for name, wish in self.wishes.items()}
+        swept = [name for name in self.objects if self._is_swept(name) and self.due_at(name) <= soon[name]]
+        return sorted(swept, key=self.is_due, reverse=True)
 
     def _page_size(self, name: str) -> int:
         """Return the size of the next page. A range that was interrupted and cannot be divided has one page."""

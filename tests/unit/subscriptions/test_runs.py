@@ -119,6 +119,22 @@ def test_the_changes_of_one_answer_fit_into_one_commit(deleted: int) -> None:
     assert set(phases.values()) == {CopyPhase.CHANGES}
 
 
+def test_objects_that_were_read_at_different_times_are_soon_read_together() -> None:
+    copying = Copying(Books())
+    for kind in KINDS:
+        copying.subscribe(kind)
+        copying.run()
+        copying.tick(40)
+    copying.tick(12 * 60)
+    numbers = []
+    for _ in range(20):
+        numbers.append(copying.run())
+        copying.tick(60)
+
+    assert sorted(set(numbers)) == [0, 1]
+    assert numbers.count(1) <= 2, "in twenty minutes"
+
+
 def test_a_snapshot_heals_what_quickbooks_has_changed_without_notice() -> None:
     copying, books = a_copy("Customer", "Invoice")
     records = list(books.records.values())
