@@ -27,7 +27,7 @@ from domain.qbxml.request import iteration
 from domain.qbxml.request import limits as requests
 from domain.qbxml.xml import parser
 from domain.queueing import continuation, many, new_request, waiting_calls, waiting_reason
-from domain.records import approval, audit, batch, lookup, person, request, session
+from domain.records import approval, audit, batch, lookup, person, request, session, subscription
 from domain.records.app import AppLimits
 from domain.records.connection import MAX_BATCH_SIZE
 from domain.records.search_text import MAX_TEXT_BYTES
@@ -35,9 +35,10 @@ from domain.settling import books_clock
 from domain.settling import queries as settling_queries
 from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
+from domain.subscriptions import run
 from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
-from domain.web_connector.session import admission, backoff, receiving, sending, sets
+from domain.web_connector.session import admission, backoff, receiving, runs, sending, sets
 from domain.webhooks import defaults as webhooks
 from domain.webhooks.trial import TRIAL_REDELIVERIES
 from handlers.list_audit_log import MAX_LOOKED_AT
@@ -220,6 +221,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "company name, version and path of QuickBooks": [f"{request.MAX_FACT_CHARACTERS} characters"],
     "message set of several requests": [size(sets.MAX_REQUEST_BYTES), f"ask for {sets.MAX_OBJECTS} objects"],
     "additions and Mods after a set of queries": [f"{receiving.MAX_AGE_OF_ANSWERS.total_seconds() / 60:g} minutes"],
+    "subscriptions of a connection": [str(subscription.MAX_SUBSCRIPTIONS), f"{subscription.MAX_OBJECTS} objects"],
+    "`every_minutes` of a subscription": [allowed(models.NewSubscription, "every_minutes")],
+    "`verify_days` of a subscription": [allowed(models.NewSubscription, "verify_days")],
+    "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes"],
+    "changes of an object": [f"{run.OVERLAP.total_seconds() / 60:g} minutes", f"{run.MAX_TOKENS:,}"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
         f"{turns.MIN_USER_INTERVAL_SECONDS // 60} to {turns.MAX_POSTPONEMENT_SECONDS // 60} minutes",
@@ -324,6 +330,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
     },
     "decides when a session is written": {"domain.web_connector.session.sending.MAX_UNRECORDED"},
     "bounds how often something is tried again": {
+        "domain.web_connector.session.runs.MAX_TRIES",
         *("domain.storage.retry.MAX_ATTEMPTS", "domain.events.log.MAX_TRIES", "domain.queueing.many.MAX_CONFLICTS"),
         *("domain.queueing.waiting_calls.MAX_READS", "domain.queueing.waiting_calls.MAX_TRIES"),
         *("domain.webhooks.delivery.MAX_COMMITS", "domain.web_connector.session.claims.MAX_CLAIMS"),
@@ -336,7 +343,13 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
             "domain.web_connector.outcomes.lost_response.MAX_IGNORED",
         ),
     },
+    "decides how much a message of a run asks for, or how its changes are stored": {
+        *(f"domain.subscriptions.run.MAX_{name}" for name in ("RANGE", "SWEPT", "SWEPT_RECORDS")),
+        *(f"domain.subscriptions.run.MAX_{name}" for name in ("PAGES", "PAGE_BYTES", "PAGE_CHANGES")),
+        "domain.subscriptions.run.MIN_PAGE_SIZE",
+    },
     "is part of another limit, or follows from it": {
+        *(f"domain.records.subscription.{name}" for name in ("MIN_MINUTES", "MAX_MINUTES", "MAX_VERIFY_DAYS")),
         *("domain.qbxml.request.limits.MAX_PROBLEMS", "domain.labels.MAX_METADATA_TEXT"),
         *("domain.records.session.MAX_EXECUTION_SECONDS", "domain.records.sync_window.MAX_HORIZON"),
         *("domain.connections.passwords.MIN_DISTINCT_CHARACTERS", "domain.connections.passwords.MIN_OTHER_CHARACTERS"),
