@@ -158,6 +158,15 @@ def test_a_cursor_inside_a_page_stays_valid_when_its_connection_is_deleted(subsc
     assert ids(subscribed, list(feed.page(APP_ID, cursor, FeedFilter(), 10).events)) == ["20-é", "21-é"]
 
 
+def test_the_changes_of_a_deleted_connection_are_in_no_answer(subscribed: AnyStore) -> None:
+    log(subscribed, a_page(10, 3))
+    subscribed.commit(Put(a_connection(), a_connection().removed(NOW)))
+
+    page = Feed(subscribed, FixedClock()).page(APP_ID, None, FeedFilter(), 100)
+
+    assert ids(subscribed, list(page.events)) == []
+
+
 def test_events_are_filtered_by_type_and_by_subscription(subscribed: AnyStore) -> None:
     subscribed.commit(Put(None, a_subscription(objects=("Customer",))))
     log(subscribed, a_page(10), a_page(20, name="Invoice"), a_page(30, kind=PageKind.DELETED))

@@ -273,14 +273,13 @@ class Feed:
             pages = self._pages({logged for logged in readable if logged.outcome in PAGE_OUTCOMES})
             batch = self._store.request_batch(list(request_ids))
             records = {record.id: record for record in batch.records}
-            connections = self._connections(
-                {logged.connection_id for logged in readable if logged.outcome not in PAGE_OUTCOMES}
-            )
+            connections = self._connections({logged.connection_id for logged in readable})
             for event in part:
                 record = records.get(event.logged.request_id)
                 connection = connections.get(event.logged.connection_id)
                 if event.logged.outcome in PAGE_OUTCOMES:
-                    if page := pages.get(event.logged):
+                    # The pages of a deleted connection are kept until the sweep removes them.
+                    if connection and (page := pages.get(event.logged)):
                         yield event, page
                 elif event.logged.outcome in CONNECTION_OUTCOMES:
                     yield event, connection
@@ -290,7 +289,7 @@ class Feed:
                     yield event, batch.whole(record, max_response_bytes=MAX_BODY_BYTES)
 
     def _pages(self, logged: Collection[LoggedEvent]) -> Mapping[LoggedEvent, ChangePage]:
-        """Return the pages of these events that are kept. Those of a deleted connection are not."""
+        """Return the pages of these events that are kept."""
         if not logged:
             return {}
         stored = self._store.change_pages([(one.connection_id, one.sequence) for one in logged])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypeAliasType, TypedDict
@@ -237,6 +238,13 @@ def _connection_event(event: FeedEvent, connection: Connection) -> str:
     return _encoded(view)
 
 
+@lru_cache(maxsize=2)
+def _changes(text: str) -> list[dict[str, Any]]:
+    """Return the changes of a page. It is read once for all its events, which follow each other."""
+    changes: list[dict[str, Any]] = json.loads(text)
+    return changes
+
+
 def _page_event(event: FeedEvent, page: ChangePage) -> str:
     """Return an event of a page: a RecordEventView or a SubscriptionEventView."""
     view = {
@@ -247,7 +255,7 @@ def _page_event(event: FeedEvent, page: ChangePage) -> str:
         "object": page.object or None,
         "sequence": page.sequence + event.index,
         "generation": page.generation,
-        **json.loads(page.changes)[event.index],
+        **_changes(page.changes)[event.index],
     }
     return _encoded(view)
 
