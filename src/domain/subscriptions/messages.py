@@ -59,14 +59,15 @@ def object_query(
 ) -> Read:
     """Return the query for the records of a range: of names or dates in a snapshot, otherwise of times of change.
 
-    `limit` is `MaxReturned`. `iterator` are the attributes of an iterator.
+    A snapshot of an object without such a range is divided by times as well. `limit` is `MaxReturned`. `iterator` are
+    the attributes of an iterator.
     """
     query = Element(books_object.request, {"requestID": label, **(iterator or {})})
     if limit and books_object.has_limit:
         SubElement(query, "MaxReturned").text = str(limit)
     if books_object.has_active_status:
         SubElement(query, "ActiveStatus").text = "All"
-    if phase is CopyPhase.SNAPSHOT:
+    if phase is CopyPhase.SNAPSHOT and books_object.has_range:
         kind = ("NameRangeFilter", "Name") if books_object.is_list else ("TxnDateRangeFilter", "TxnDate")
         _add_range(query, *kind, part)
     elif books_object.is_list:

@@ -58,7 +58,8 @@ class BooksObject:
 
     `since` is the QBXML version that added its query. `has_limit` is whether a query may have `MaxReturned`.
     `deleted_since` is the version from which QuickBooks reports its deletions, or None if it never does. `includes` are
-    the keys of INCLUDES that it has, with the version that added each of them.
+    the keys of INCLUDES that it has, with the version that added each of them. `has_range` is whether a snapshot is
+    divided by names or dates. A list whose records have no `Name`, such as `ToDo`, is divided by times of change.
     """
 
     name: str
@@ -67,6 +68,7 @@ class BooksObject:
     has_iterator: bool
     has_limit: bool
     has_active_status: bool
+    has_range: bool
     deleted_since: str | None
     includes: Mapping[str, str]
 
@@ -122,6 +124,7 @@ def books_object(name: str) -> BooksObject | None:
         has_iterator="iterator" in facts["attributes"],
         has_limit="MaxReturned" in rules,
         has_active_status="ActiveStatus" in rules,
+        has_range=kind is Kind.TRANSACTION or "Name" in returned[f"{name}Ret"],
         deleted_since=_deleted_kinds(kind).get(name),
         includes={key: _since(model, element) for key, element in INCLUDES.items() if element in rules},
     )

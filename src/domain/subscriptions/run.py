@@ -358,10 +358,10 @@ class RunState:
 
     def _halves(self, one: ObjectCopy, reading: ObjectPass) -> tuple[BooksRange, BooksRange] | None:
         """Return the parts of the first range. They depend on what is stored only, and not on the present."""
-        part = reading.ranges[0]
-        if one.phase is not CopyPhase.SNAPSHOT:
+        part, known = reading.ranges[0], _known(one.name)
+        if one.phase is not CopyPhase.SNAPSHOT or not known.has_range:
             return halves_of_times(part, datetime.fromisoformat(reading.began_at))
-        return halves_of_names(part) if _known(one.name).is_list else halves_of_dates(part)
+        return halves_of_names(part) if known.is_list else halves_of_dates(part)
 
     # --- What an answer shows
 

@@ -437,6 +437,24 @@ def test_an_interrupted_range_is_divided_until_it_fits() -> None:
     assert len(copying.messages) < 400
 
 
+def test_a_large_list_without_names_is_divided_by_times() -> None:
+    """QuickBooks does not say what a range of names means for it."""
+    books = Books()
+    books.lists |= {"ToDo"}
+    for number in range(2_300):
+        books.add("ToDo", f"{number:04}")
+        books.tick(5)
+    copying = Copying(books)
+    copying.subscribe("ToDo")
+
+    copying.run()
+
+    assert read(reader_of(copying)) == copied(books, ("ToDo",))
+    assert len(copying.messages) > 2
+    assert not any("NameRangeFilter" in message for message in copying.messages)
+    assert [known.name for known in books_objects() if not known.has_range] == ["Lead", "SalesRep", "ToDo"]
+
+
 @settings(deadline=None, max_examples=40)
 @given(size=st.integers(0, 500), history=EDITS, deaths=st.lists(st.booleans(), max_size=40))
 def test_while_the_books_change_each_event_is_a_state_of_this_run_and_the_next_run_has_every_change(
