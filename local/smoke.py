@@ -58,6 +58,7 @@ DATA_TABLES = (
     "AppsTable",
     "AuditLogTable",
     "PeopleTable",
+    "SubscriptionsTable",
 )
 
 RFC_3339 = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})")

@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 TOOLS = programs.ROOT / os.environ.get("TOOLS", ".tools")
 ENDPOINT = os.environ.get("EMULATOR", "")
-DATA_TABLES = {"QueuedRequests", "Queue", "Payloads", "Counts", "Connections", "Apps", "AuditLog", "People"}
+DATA_TABLES = {
+    "QueuedRequests",
+    "Queue",
+    "Payloads",
+    "Counts",
+    "Connections",
+    "Apps",
+    "AuditLog",
+    "People",
+    "Subscriptions",
+}
 
 NEVER_SIGNALLED = """
   SignalHandle:
