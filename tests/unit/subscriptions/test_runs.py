@@ -156,7 +156,7 @@ def test_changes_without_a_snapshot_need_none_later() -> None:
     books = Books()
     books.add("Customer", "Ann")
     copying = Copying(books)
-    books.tick(30 * 24 * 3600)
+    copying.tick(30 * 24 * 3600)
     copying.subscribe("Customer", start="now")
     for _ in range(20):
         copying.run()
