@@ -243,7 +243,8 @@ def resyncs(qbwc: Connector) -> None:
 def unsubscribes(qbwc: Connector) -> None:
     """Delete the subscription, and what was read for it."""
     state = qbwc.store.copy_state(CONNECTION_ID)
-    qbwc.store.commit(*map(RemoveCopy, (*state.subscriptions, *state.objects)))
+    subscriptions, objects = map(RemoveCopy, state.subscriptions), map(RemoveCopy, state.objects)
+    qbwc.store.commit(*subscriptions, *objects)
 
 
 @pytest.mark.parametrize("change", [resyncs, unsubscribes])
