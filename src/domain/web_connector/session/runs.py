@@ -229,7 +229,7 @@ class Turn:
         last = replace(session.last_response or LastResponse(number=0), progress=result)
         ended = session_end(replace(session, last_response=last), self.now, reason)
         changes: list[Change] = [replace(ended, before=session), *state.changes()]
-        free = freed(connection, session) if connection.session_id == session.id else connection
+        free = freed(connection, session, self.now) if connection.session_id == session.id else connection
         changes.append(Put(connection, replace(free, run_due_at=due_at).changed(timestamp(self.now))))
         return Decision(reply, changes)
 
