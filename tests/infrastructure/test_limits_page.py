@@ -224,7 +224,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "subscriptions of a connection": [str(subscription.MAX_SUBSCRIPTIONS), f"{subscription.MAX_OBJECTS} objects"],
     "`every_minutes` of a subscription": [allowed(models.NewSubscription, "every_minutes")],
     "`verify_days` of a subscription": [allowed(models.NewSubscription, "verify_days")],
-    "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes"],
+    "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes", f"{runs.MAX_RECEIVED_BYTES // 10**6} MB"],
     "changes of an object": [f"{run.OVERLAP.total_seconds() / 60:g} minutes", f"{run.MAX_TOKENS:,}"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [

@@ -181,7 +181,8 @@ class RunMessage:
     that it asks for, and `marks` the states in which they were asked for (`ObjectCopy.mark`). A message that `is_sweep`
     asks for the changes of all of them and for deletions; another one asks for a page of one of them. `limit` is how
     many records each query returns at most. `iterator_id` is that of the page before, or None. `asked_at` is when it
-    was sent first, and `tries` how often it was. `began_at` is when the session sent its first message.
+    was sent first, and `tries` how often it was. `began_at` is when the session sent its first message, and
+    `received_bytes` the size of the answers since then.
     """
 
     number: int = 0
@@ -194,6 +195,7 @@ class RunMessage:
     tries: int = 0
     asked_at: str | None = None
     began_at: str | None = None
+    received_bytes: int = 0
 
 
 class PageKind(StrEnum):

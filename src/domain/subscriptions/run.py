@@ -234,7 +234,7 @@ class RunState:
         reading = [name for name in due if self.objects[name].phase is CopyPhase.CHANGES and self.objects[name].reading]
         swept = self._swept_together() if any(map(self._is_swept, due)) else []
         snapshots = [name for name in due if self.objects[name].phase is CopyPhase.SNAPSHOT]
-        following = RunMessage(asked.number + 1, began_at=asked.began_at)
+        following = RunMessage(asked.number + 1, began_at=asked.began_at, received_bytes=asked.received_bytes)
         if swept and not reading and not asked.iterator_id:  # another message would end the use of the iterator
             names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
             limit = max(MIN_PAGE_SIZE, MAX_SWEPT_RECORDS // len(names))

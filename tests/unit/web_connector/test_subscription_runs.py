@@ -14,6 +14,7 @@ from domain.records.request import State
 from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
 from domain.storage.changes import Put, RemoveCopy
 from domain.timestamps import timestamp
+from domain.web_connector.session import runs
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
 from domain.web_connector.session.runs import AGAIN_AFTER_FAILURE, MAX_TRIES
 from tests.support.books import Books
@@ -346,3 +347,18 @@ def test_a_web_connector_that_dies_at_any_step_loses_nothing_and_repeats_no_writ
 
     assert copy_of(qbwc) == own(books)
     assert all(number == 1 for number in writes.values())
+
+
+@pytest.mark.parametrize(("bound", "value"), [("MAX_SECONDS", 0), ("MAX_RECEIVED_BYTES", 1_000)])
+def test_a_long_run_goes_on_in_the_next_sessions(monkeypatch: pytest.MonkeyPatch, bound: str, value: int) -> None:
+    monkeypatch.setattr(runs, bound, value)
+    qbwc, books = subscribed(size=30)
+
+    first = update(qbwc, books)
+    copied = len(copy_of(qbwc))
+    while update(qbwc, books):
+        qbwc.clock.advance(seconds=1)
+
+    assert len(first) == 1
+    assert 0 < copied < len(books.records)
+    assert copy_of(qbwc) == own(books)

@@ -45,6 +45,9 @@ SESSION_OVER = -1
 MAX_SECONDS = 10 * 60
 """How long a run may keep one session. The next one goes on, so that the company file is not open all day."""
 
+MAX_RECEIVED_BYTES = 100_000_000
+"""After so many bytes of answers, the session ends as well."""
+
 MAX_TRIES = 3
 """How often a session sends one message of a run whose answer does not arrive."""
 
@@ -178,7 +181,8 @@ class Turn:
             after = state.answered(run, call["response"])
         except (Unanswered, UnreadableResponse) as problem:
             return self._failed(self.state(), str(problem))
-        return self._goes_on(state, after)
+        received_bytes = run.received_bytes + len(call["response"].encode(errors="surrogatepass"))
+        return self._goes_on(state, replace(after, received_bytes=received_bytes))
 
     def _after_exception(self, state: RunState, run: RunMessage, call: Call) -> Decision:
         """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause."""
@@ -197,8 +201,8 @@ class Turn:
         if state.next_message(run) is None:
             return self._over(state, Reply(FINISHED, session.connection_id))
         seconds = self.now - datetime.fromisoformat(run.began_at or timestamp(self.now))
-        is_long = seconds > timedelta(seconds=MAX_SECONDS) and run.iterator_id is None
-        if is_long or reason_to_hold(session, self.now):
+        is_long = seconds > timedelta(seconds=MAX_SECONDS) or run.received_bytes > MAX_RECEIVED_BYTES
+        if (is_long and run.iterator_id is None) or reason_to_hold(session, self.now):
             return self._end(state, Reply(FINISHED, session.connection_id), timestamp(self.now))
         after = replace(session, run=run).called(self.now)
         return Decision(Reply(PROGRESS, session.connection_id), [Put(session, after), *state.changes()])
