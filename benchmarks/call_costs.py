@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from moto import mock_aws
 
 from adapters.dynamodb import DynamoDBStore
-from benchmarks import looking_costs
+from benchmarks import looking_costs, subscription_costs
 from benchmarks.listing_data import DAYS, FIRST_DAY, a_connection, load_here
 from domain.events.log import append_events
 from domain.records.event import EventOutcome, LoggedEvent
@@ -242,7 +242,7 @@ def counted(sizes: tuple[int, ...] = SIZES) -> dict[str, dict[str, Counted]]:
             calls = {"reads": dict(bench.reads()), "changes": dict(bench.changes())}
             calls["webhooks"] = dict(bench.webhooks())
             calls |= {f"lists of {size}": dict(bench.lists(size)) for size in sizes}
-    return {**calls, "looking": dict(looking_costs.counted())}
+    return {**calls, "looking": dict(looking_costs.counted()), "subscriptions": dict(subscription_costs.counted())}
 
 
 @contextmanager

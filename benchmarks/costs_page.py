@@ -53,6 +53,7 @@ NAMES = {
     "large": "in a session of 4 requests, with a response of 0.8 MB",
     "in_sets": "in a session of 231 reads, in sets of up to 20 (the default)",
 }
+OWN_SESSION = "a run of five objects without changes, in a session of its own"
 LISTS = "lists of "
 """The beginning of the names of groups in `units.json`, before the number of requests of the connection."""
 COLUMNS = {"http_calls": ".1f", "functions": ".1f", "writes": ".0f", "reads": ".1f", "log_bytes": ",.0f"}
@@ -92,9 +93,9 @@ class Bill:
         billed_ms = self._billed_ms + READ_UNIT_MS * counted["reads"]
         return sum(parts(use | {"log_bytes": number * CALL_LOG_BYTES} | counted, self.prices, billed_ms).values())
 
-    def looking(self, name: str) -> float:
-        """Return the price of an addition that looks first, with its calls and those of its Web Connector."""
-        counted = self.units["calls"]["looking"][name]
+    def sent(self, group: str, name: str) -> float:
+        """Return the price of something with the calls of its Web Connector: a request or a run."""
+        counted = self.units["calls"][group][name]
         use = {"sqs_calls": 0, "log_bytes": counted["http_calls"] * CALL_LOG_BYTES} | counted
         billed_ms = self._billed_ms + READ_UNIT_MS * counted["reads"] / counted["functions"]
         return sum(parts(use, self.prices, billed_ms).values())
@@ -147,11 +148,34 @@ def looking(bill: Bill) -> str:
             name,
             format(counted["messages"], "g"),
             *(format(counted[column], ".0f") for column in ("writes", "reads")),
-            f"{bill.looking(name) * 1000:.3f}",
+            f"{bill.sent('looking', name) * 1000:.3f}",
         ]
         for name, counted in bill.units["calls"]["looking"].items()
     )
     return _table(["", "messages", "write units", "read units", "1,000 requests"], rows)
+
+
+def runs(bill: Bill) -> str:
+    """Return what runs of subscriptions use."""
+    rows = (
+        [
+            name,
+            *(format(counted[column], ".0f") for column in ("messages", "http_calls", "writes", "reads")),
+            f"{bill.sent('subscriptions', name) * 1000:.3f}",
+        ]
+        for name, counted in bill.units["calls"]["subscriptions"].items()
+    )
+    return _table(["", "messages", "HTTP calls", "write units", "read units", "1,000 of them"], rows)
+
+
+def months_of_runs(bill: Bill) -> str:
+    """Return the price of a month of runs without changes. Each takes the place of a poll."""
+    each = bill.sent("subscriptions", OWN_SESSION) - bill.of("poll")
+    rows = []
+    for name, minutes in (("every 15 minutes", 15), ("every hour", 60)):
+        price = each * MONTH_MINUTES / minutes
+        rows.append([name, _dollars(price), *(_dollars(number * price) for number in (100, 10_000))])
+    return _table(["five objects", "1 connection", "100", "10,000"], rows)
 
 
 def polls(bill: Bill) -> str:
@@ -259,6 +283,8 @@ def console(bill: Bill) -> str:
 TABLES: Mapping[str, Callable[[Bill], str]] = {
     "requests": requests,
     "looking": looking,
+    "runs": runs,
+    "months of runs": months_of_runs,
     "polls": polls,
     "lists": lists,
     "calls": calls,

@@ -47,3 +47,11 @@ def test_other_pages_cite_the_examples() -> None:
     assert (
         f"{shop} USD for a shop with a nightly sync, {hundred} USD with 100 connections, {most} USD with 10,000" in text
     )
+
+
+def test_a_run_without_changes_takes_six_write_units_more_than_its_session_and_eighteen_with_it() -> None:
+    own, added, *_ = COUNTED["calls"]["subscriptions"].values()
+
+    assert added["messages"] == own["messages"] == 1
+    assert added["writes"] <= 6
+    assert own["writes"] <= 18
