@@ -156,8 +156,8 @@ def test_a_low_concurrency_is_shown_with_the_command_that_asks_for_more(concurre
 
     assert finding.level == level
     assert f"{concurrency:,} functions at once" in finding.text
-    # Four shards of each table with 2 + 1 and 1 + 1 consumers, 2 for planned webhook attempts, 3 jobs.
-    assert "take up to 25," in finding.text
+    # Four shards of each table with 2 + 1, 1 + 1 and 1 consumers, 2 for planned webhook attempts, 3 jobs.
+    assert "take up to 29," in finding.text
     assert [("request-service-quota-increase" in command) for command in finding.commands] == [True] * (level == "note")
 
 
@@ -195,7 +195,7 @@ class Streams(Aws):
         return {"StreamDescription": self._pages[(int(last.removeprefix("shard-")) + 2) // 2]}
 
 
-STREAM_TABLES = ("QueuedRequestsTable", "ConnectionsTable")
+STREAM_TABLES = ("QueuedRequestsTable", "ConnectionsTable", "ChangePagesTable")
 
 
 @pytest.mark.parametrize(("shards", "ended"), [(1, 0), (3, 2), (8, 5)])
@@ -205,7 +205,7 @@ def test_consumers_of_a_stream_run_for_each_of_its_open_shards(shards: int, ende
 
     finding = only(deploy_check.concurrency(planned(Streams(shards, ended), given, status="UPDATE_COMPLETE")))
 
-    assert f"take up to {shards * (factor + 1 + 1 + 1) + 2 + 3:,}," in finding.text
+    assert f"take up to {shards * (factor + 1 + 1 + 1 + 1) + 2 + 3:,}," in finding.text
 
 
 @pytest.mark.parametrize(("sessions", "is_noted"), [("0", False), ("1000", False), ("1001", True), ("5000", True)])

@@ -136,9 +136,13 @@ def run(aws: Aws) -> list[str]:
     return list(renew(aws, NAMES))
 
 
-def test_the_template_has_two_consumers_of_each_stream() -> None:
+def test_each_stream_has_a_consumer_for_the_feed_and_that_of_records_with_webhooks_another() -> None:
+    with_webhooks = ("QueuedRequestsTable", "ConnectionsTable")
     assert sorted(map(str, CONSUMERS)) == sorted(
-        f"{function} of {table}" for function in ("DeliverWebhookFunction", "LogAndForgetFunction") for table in TABLES
+        [
+            *(f"LogAndForgetFunction of {table}" for table in (*with_webhooks, "ChangePagesTable")),
+            *(f"DeliverWebhookFunction of {table}" for table in with_webhooks),
+        ]
     )
 
 
@@ -216,12 +220,11 @@ def test_the_retry_queue_is_checked_too() -> None:
 
 def test_the_roles_of_consumers_may_read_every_stream_of_their_tables() -> None:
     roles = TEMPLATE.resources("AWS::IAM::Role")
-    for name in ("DeliveringRole", "ForgettingRole"):
+    tables = ["QueuedRequestsTable", "ConnectionsTable"]
+    for name, others in (("DeliveringRole", []), ("ForgettingRole", ["ChangePagesTable"])):
         (statement,) = [
             statement
             for statement in roles[name]["Policies"][0]["PolicyDocument"]["Statement"]
             if "dynamodb:GetRecords" in statement["Action"]
         ]
-        assert statement["Resource"] == [
-            f"{table}.Arn/stream/*" for table in ("QueuedRequestsTable", "ConnectionsTable")
-        ]
+        assert statement["Resource"] == [f"{table}.Arn/stream/*" for table in tables + others]
