@@ -80,6 +80,7 @@ TAGS = {
     "Queries": "Queries that are built from URL parameters and queued.",
     "Queued requests": "QBXML requests, their responses and their webhooks.",
     "Statistics": "Activity by hour, waiting and executing times, and the health of connections.",
+    "Subscriptions": "The lists and transactions whose changes are read.",
     "Test connections": "Connections behind which a simulated QuickBooks works, for your tests.",
     "Webhooks": "Events that the service posts to your `webhook_url`.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from operator import itemgetter
@@ -97,7 +98,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, methods in whole_document()["paths"].items():
         if path.startswith(("/api/v1/people", "/api/v1/api_keys")):
             continue  # no API key may make these calls
-        url = path.format(connection_id=CONNECTION_ID, request_id=CONNECTION_ID, batch_id=CONNECTION_ID)
+        url = re.sub(r"\{\w+}", CONNECTION_ID, path)
         for method in methods.keys() & {"get", "post", "put", "patch", "delete"}:
             yield method.upper(), url, methods[method]
 
