@@ -106,24 +106,40 @@ class DeletedConnectionEventView(TypedDict):
     state: Literal["deleted"]
 
 
-class RecordEventView(TypedDict):
-    """A record of a subscription has changed or was deleted. A deleted one has only its id."""
+RecordSequence = Annotated[
+    int, Schema("Rises with each change of a connection. Ignore a lower one than you have of a record")
+]
+RecordGeneration = Annotated[int, Schema("The snapshot that the change belongs to. Later ones have a higher number")]
 
-    type: Literal["record.changed", "record.deleted"]
+
+class RecordChangedEventView(TypedDict):
+    """A record of a subscription has changed, or a snapshot has read it."""
+
+    type: Literal["record.changed"]
     timestamp: Annotated[Moment, Schema("When the event entered the feed")]
     cursor: CursorText
     connection_id: Uuid
     object: Annotated[str, Schema("The object of QuickBooks", examples=["Invoice"])]
     id: Annotated[str, Schema("The ListID or TxnID", examples=["80000001-1"])]
-    sequence: Annotated[
-        int,
-        Schema("Rises with each change of a connection. Ignore a lower one than you have of a record"),
-    ]
-    generation: Annotated[int, Schema("The snapshot that the change belongs to. Later ones have a higher number")]
-    edit_sequence: NotRequired[Annotated[str | None, Schema("The EditSequence of the record")]]
-    time_modified: NotRequired[Annotated[str | None, Schema("The time of the change by the clock of the books")]]
-    time_deleted: NotRequired[Annotated[str | None, Schema("The time of the deletion by the clock of the books")]]
-    record: NotRequired[Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]]
+    sequence: RecordSequence
+    generation: RecordGeneration
+    edit_sequence: Annotated[str | None, Schema("The EditSequence of the record")]
+    time_modified: Annotated[str | None, Schema("The time of the change by the clock of the books")]
+    record: Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]
+
+
+class RecordDeletedEventView(TypedDict):
+    """A record of a subscription was deleted."""
+
+    type: Literal["record.deleted"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    object: Annotated[str, Schema("The object of QuickBooks", examples=["Invoice"])]
+    id: Annotated[str, Schema("The ListID or TxnID", examples=["80000001-1"])]
+    sequence: RecordSequence
+    generation: RecordGeneration
+    time_deleted: Annotated[str | None, Schema("The time of the deletion by the clock of the books")]
 
 
 class SubscriptionEventView(TypedDict):
@@ -167,7 +183,8 @@ FeedEventView = TypeAliasType(
         | ApprovalEventView
         | ConnectionEventView
         | DeletedConnectionEventView
-        | RecordEventView
+        | RecordChangedEventView
+        | RecordDeletedEventView
         | SubscriptionEventView
         | BriefEventView,
         Schema("An event. Its `type` tells which members it has"),
@@ -246,7 +263,7 @@ def _changes(text: str) -> list[dict[str, Any]]:
 
 
 def _page_event(event: FeedEvent, page: ChangePage) -> str:
-    """Return an event of a page: a RecordEventView or a SubscriptionEventView."""
+    """Return an event of a page: that of a record or of a subscription."""
     view = {
         "type": feed_type(event.logged.outcome),
         "timestamp": event.at,
