@@ -6,6 +6,7 @@ the calls in this process. Each is made TIMES times, because only each fifth one
 
 from __future__ import annotations
 
+import json
 import logging
 from collections import Counter
 from contextlib import contextmanager
@@ -22,9 +23,10 @@ from benchmarks import looking_costs, subscription_costs
 from benchmarks.listing_data import DAYS, FIRST_DAY, a_connection, load_here
 from domain.events.log import append_events
 from domain.records.event import EventOutcome, LoggedEvent
+from domain.records.subscription import ChangePage, PageKind, Subscription, SubscriptionWebhook
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
-from domain.webhooks.ports import HttpResponse
+from domain.webhooks.ports import HttpResponse, PlannedChanges
 from domain.webhooks.unrecorded_events import first_attempts
 from handlers import onboard_customer
 from local.emulated_dynamodb import emulated_dynamodb
@@ -53,6 +55,7 @@ TIMES = 5
 CONNECTIONS = 20
 EVENTS = 25
 CHANGED = 100
+CHANGES = 20
 LAST_DAY = FIRST_DAY + timedelta(days=DAYS - 1)
 
 
@@ -181,6 +184,11 @@ class Bench:
         (event,) = first_attempts(connection, [EventOutcome.STALLED], self._deployment.clock())
         of_event = self._attempt(lambda: services.event_deliverer.attempt(event), functions=2, sqs_calls=SQS_CALLS)
         yield "an event of a connection by webhook", of_event
+        changes = self._page_of_changes(url["webhook_url"])
+        yield (
+            f"a page of {CHANGES} changes by webhook",
+            self._attempt(lambda: services.event_deliverer.attempt(changes), functions=1, sqs_calls=SQS_CALLS),
+        )
         ended = self._deployment.queue(**url)["id"]
         self._deployment.end(ended)
 
@@ -201,6 +209,21 @@ class Bench:
         progress = partial(onboard_customer.handler, poll, None)
         yield "a poll of the onboarding page", {**self._attempt(progress), "http_calls": 1.0}
         yield "the last use of a key, once in an hour", self._last_use()
+
+    def _page_of_changes(self, url: str) -> PlannedChanges:
+        """Store a page of changes and a subscription with a webhook. Return the attempt to send it."""
+        now, app_id = timestamp(self._deployment.clock()), self._deployment.app_id
+        one = Subscription(
+            *("s", CONNECTION_ID, app_id, now, now, ("Customer",), 15, "all", now), webhook=SubscriptionWebhook(url)
+        )
+        records = [
+            {"id": f"{number:X}-1773489600", "record": {"Name": f"Bayshore {number}"}} for number in range(CHANGES)
+        ]
+        page = ChangePage(
+            *(CONNECTION_ID, app_id, 1, PageKind.CHANGED, "Customer", 1, now, CHANGES, json.dumps(records), (one.id,))
+        )
+        self._deployment.store.commit(Put(None, one), Put(None, page))
+        return PlannedChanges(CONNECTION_ID, app_id, one.id, page.sequence, 0, self._deployment.clock())
 
     def _last_use(self) -> Counted:
         """Return what the first call of a key in an hour uses besides what other calls use."""

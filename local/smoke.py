@@ -327,24 +327,43 @@ def request_to_webhook(smoke: Smoke) -> str:
         smoke.api.call("POST", f"{smoke.connection}/queued_requests", read)
     body = {"request_json": {"CustomerQueryRq": {"MaxReturned": 2}}, "webhook_url": f"{smoke.base_url}/support"}
     request_id = smoke.api.call("POST", f"{smoke.connection}/queued_requests", body)["data"]["id"]
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "smoke.qwc"
-        # Web Connectors accept http with this name only, not with an address. AWS has https.
-        path.write_text(_qwc(smoke).replace("http://127.0.0.1:", "http://localhost:"), encoding="utf-8")
-        line = [sys.executable, "-m", "simulator", "--qwc", str(path), "--once"]
-        environment = {**os.environ, "QBWC_PASSWORD": smoke.password}
-        process = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
+    output = _session(smoke)
     deadline = time.monotonic() + WEBHOOK_SECONDS
     while True:
         record = smoke.api.call("GET", f"/api/v1/queued_requests/{request_id}")["data"]
         if record["state"] != "response_received":
-            raise SmokeError(f"it is {record['state']}: {(process.stdout + process.stderr)[-400:]}")
+            raise SmokeError(f"it is {record['state']}: {output}")
         if record["webhook_attempts"]:
             attempt = record["webhook_attempts"][0]
             return f"executed; the receiver of the webhook responded {attempt['status_code']}"
         if time.monotonic() > deadline:
             raise SmokeError(f"no webhook attempt within {WEBHOOK_SECONDS} seconds")
         time.sleep(2)
+
+
+def a_subscription(smoke: Smoke) -> str:
+    """Let a session read a list for a subscription, and wait for its changes in the feed and an attempt to send them.
+
+    The webhook goes to the service itself, as in `request_to_webhook`.
+    """
+    settings = {"objects": ["Customer"], "webhook_url": f"{smoke.base_url}/support"}
+    one = f"{smoke.connection}/subscriptions/"
+    one += smoke.api.call("POST", f"{smoke.connection}/subscriptions", settings)["data"]["id"]
+    feed = f"/api/v1/events?connection_id={smoke.connection_id}&types=subscription.snapshot_completed"
+    try:
+        output = _session(smoke)
+        deadline = time.monotonic() + WEBHOOK_SECONDS
+        while True:
+            completed = smoke.api.call("GET", feed)["data"]
+            found = smoke.api.call("GET", one)["data"]
+            if completed and found["webhook_failed_at"]:
+                return f"{completed[0]['records']} records were read; the webhook: {found['webhook_error']}"
+            if time.monotonic() > deadline:
+                missing = "webhook attempt" if completed else "snapshot in the feed"
+                raise SmokeError(f"no {missing} within {WEBHOOK_SECONDS} seconds: {found['error'] or output}")
+            smoke.sleep(2)
+    finally:
+        smoke.api.request("DELETE", one)
 
 
 def a_test_connection(smoke: Smoke) -> str:
@@ -484,6 +503,7 @@ CHECKS: Mapping[str, Callable[[Smoke], str]] = {
     "the .qwc file": qwc_file,
     "both addresses of Web Connectors": both_addresses_of_web_connectors,
     "a request, up to its webhook attempt": request_to_webhook,
+    "a subscription, up to its webhook attempt": a_subscription,
     "a test connection": a_test_connection,
     "webhooks that wait for hours": long_waits,
     "event sources of streams and of the retry queue": event_sources_are_enabled,
@@ -550,6 +570,18 @@ def _expect(response: urllib3.BaseHTTPResponse, status: int, code: str) -> None:
 def _names(smoke: Smoke) -> dict[str, str]:
     """Return the names in AWS of the stack's resources, by logical ID."""
     return event_sources.names_of(smoke.clients("cloudformation"), smoke.stack)
+
+
+def _session(smoke: Smoke) -> str:
+    """Let the simulated Web Connector call once. Return the end of what it printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "smoke.qwc"
+        # Web Connectors accept http with this name only, not with an address. AWS has https.
+        path.write_text(_qwc(smoke).replace("http://127.0.0.1:", "http://localhost:"), encoding="utf-8")
+        line = [sys.executable, "-m", "simulator", "--qwc", str(path), "--once"]
+        environment = {**os.environ, "QBWC_PASSWORD": smoke.password}
+        process = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - our own arguments
+    return (process.stdout + process.stderr)[-400:]
 
 
 def _qwc(smoke: Smoke) -> str:

@@ -26,12 +26,13 @@ sys.path.insert(0, str(ROOT / "src"))
 from aws_lambda_powertools.event_handler import Response  # noqa: E402 - after the path that was set above
 
 from domain.errors import IdempotencyKeyReused, TooManyRequests  # noqa: E402
-from domain.records.event_types import EVENT_TYPES  # noqa: E402
+from domain.records.event_types import CHANGES, EVENT_TYPES  # noqa: E402
 from domain.records.request import State  # noqa: E402
 from domain.web_connector.protocol import qwc  # noqa: E402
 from handlers.rest import Endpoint  # noqa: E402
 from handlers.rest.errors import STATUSES  # noqa: E402
 from handlers.serve_console import LOCAL_URL  # noqa: E402
+from handlers.views.changes_event import ChangesWebhookEventView  # noqa: E402
 from handlers.views.connection_event import ConnectionWebhookEventView  # noqa: E402
 from handlers.views.feed_event import BriefEventView, RequestEventView  # noqa: E402
 from handlers.views.schema import Schema  # noqa: E402
@@ -107,6 +108,9 @@ EVENTS_OF_CONNECTIONS = dict(
 )
 """The summaries of the webhooks: by the last part of the type, and by the type."""
 
+_FURTHER_WEBHOOKS = (ConnectionWebhookEventView, ChangesWebhookEventView)
+"""The bodies of webhooks that are not about requests."""
+
 
 class ErrorObject(TypedDict):
     """What went wrong."""
@@ -140,7 +144,7 @@ def document(
         [
             *(_return_type(operation) for endpoint, _ in descriptions for operation in endpoint.operations),
             WebhookEventView,
-            ConnectionWebhookEventView,
+            *_FURTHER_WEBHOOKS,
         ]
     )
     paths: dict[str, Any] = {}
@@ -152,7 +156,8 @@ def document(
     for name in ("NewQueuedRequest", "NewBatchRequest"):
         components |= json_or_xml(bodies[name], name)
     components |= _events(components.pop(WebhookEventView.__name__))
-    components[ConnectionWebhookEventView.__name__]["additionalProperties"] = True
+    for view in _FURTHER_WEBHOOKS:
+        components[view.__name__]["additionalProperties"] = True
     # An event that is too large for an answer is brief.
     components[RequestEventView.__name__]["required"] = components[BriefEventView.__name__]["required"]
     components = _tagged_unions(components)
@@ -176,6 +181,13 @@ def document(
         | {
             event_type: {"post": _webhook(event_type.replace(".", "_"), summary, "ConnectionWebhookEvent")}
             for event_type, summary in EVENTS_OF_CONNECTIONS.items()
+        }
+        | {
+            CHANGES: {
+                "post": _webhook(
+                    "subscription_changes", "Records of a subscription have changed", "ChangesWebhookEvent"
+                )
+            }
         },
         "components": {
             "securitySchemes": {"api_key": {"type": "http", "scheme": "basic"}},
@@ -231,7 +243,8 @@ def _tagged(description: str, names: Mapping[str, str]) -> dict[str, Any]:
 
 def _any_webhook(schemas: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return the union of the bodies of all webhooks, for a receiver, which gets any of them."""
-    bodies = [*(f"{name.title()}Event" for name in EVENTS_OF_REQUESTS), ConnectionWebhookEventView.__name__]
+    further = [view.__name__ for view in _FURTHER_WEBHOOKS]
+    bodies = [*(f"{name.title()}Event" for name in EVENTS_OF_REQUESTS), *further]
     names = {event_type: name for name in bodies for event_type in _types_of(schemas[name])}
     return _tagged("The body of a webhook. Its `type` tells which members it has", names)
 

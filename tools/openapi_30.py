@@ -28,7 +28,11 @@ LICENSE_URL = "https://www.apache.org/licenses/LICENSE-2.0"
 CLOSED = {"State", "WebhookState"}
 """The enumerations of responses that grow only with a new version of the API (docs/api-changes.md)."""
 
-CALLBACKS = {"queued_request": "create_queued_request", "connection": "create_connection"}
+CALLBACKS = {
+    "queued_request": "create_queued_request",
+    "connection": "create_connection",
+    "subscription": "create_subscription",
+}
 """The operation whose `webhook_url` receives the events, by the first part of their names."""
 
 _UNKNOWN_KEYWORDS = {"propertyNames", "const", "exclusiveMinimum", "examples", "anyOf", "oneOf", "type"}

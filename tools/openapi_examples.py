@@ -33,14 +33,24 @@ from domain.records.request import (
     StoredRequest,
     WhetherExecuted,
 )
-from domain.records.subscription import BooksCopy, CopyPhase, CopyState, ObjectCopy, Subscription
+from domain.records.subscription import (
+    BooksCopy,
+    ChangePage,
+    CopyPhase,
+    CopyState,
+    ObjectCopy,
+    PageKind,
+    Subscription,
+    SubscriptionWebhook,
+)
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedEvent
+from domain.webhooks.ports import PlannedChanges, PlannedEvent
 from handlers.views.api_keys import key_view, new_key_view
 from handlers.views.audit_log import audit_entry_view
+from handlers.views.changes_event import changes_event_body
 from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
 from handlers.views.contact import contact_view
@@ -229,6 +239,7 @@ _SUBSCRIPTION = Subscription(
     "all",
     timestamp(_NOON),
     include={"Invoice": ("lines", "linked")},
+    webhook=SubscriptionWebhook(_WEBHOOK_URL),
 )
 _SUBSCRIPTION_VIEW = subscription_view(
     CopyState(
@@ -242,6 +253,26 @@ _SUBSCRIPTION_VIEW = subscription_view(
     ),
     _SUBSCRIPTION,
 )
+
+_RECORD = {"ListID": "80000001-1773489500", "Name": "Harbor Street Bakery"}
+_CHANGED = {"id": _RECORD["ListID"], "edit_sequence": "1773489501", "time_modified": "2026-03-14T07:58:21-05:00"}
+_PAGE = ChangePage(
+    _CONNECTION.id,
+    _CONNECTION.app_id,
+    1_773_489_600_123,
+    PageKind.CHANGED,
+    "Customer",
+    1_773_489_600_000,
+    timestamp(_NOON),
+    1,
+    json.dumps([{**_CHANGED, "record": _RECORD}]),
+)
+
+
+def _changes_event() -> Any:
+    planned = PlannedChanges(_CONNECTION.id, _CONNECTION.app_id, _SUBSCRIPTION.id, _PAGE.sequence, 0, _END)
+    return json.loads(changes_event_body(_PAGE, planned, timestamp(_END)))
+
 
 _OVERVIEW = Overview(
     "2026-03-14",
@@ -339,6 +370,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
         "invoices": {"filter": {"request_name": "InvoiceAddRq", "label_prefix": "import-7-"}, "dry_run": True},
         "chosen": {"filter": {"ids": [_WAITING.id]}},
     },
+    "ChangesWebhookEvent": {"changed": _changes_event()},
     "FailedEvent": {"failed": _event(_FAILED, _FAILED_XML)},
     "Feed": {"events": _feed(), "no_events": {"data": [], "next": "1773489607000", "has_more": False}},
     "ListedRequestPage": {

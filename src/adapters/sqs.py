@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from domain.records.event import EventOutcome
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedAttempt, PlannedEvent, PlannedResolution
+from domain.webhooks.ports import PlannedAttempt, PlannedChanges, PlannedEvent, PlannedResolution
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +88,13 @@ def message_of(planned_attempt: Planned) -> str:
             "app_id": planned_attempt.app_id,
             "response_chunks": planned_attempt.response_chunks,
         }
+    elif isinstance(planned_attempt, PlannedChanges):
+        ids = {
+            "connection_id": planned_attempt.connection_id,
+            "app_id": planned_attempt.app_id,
+            "subscription_id": planned_attempt.subscription_id,
+            "sequence": planned_attempt.sequence,
+        }
     else:
         ids = {
             "request_id": planned_attempt.request_id,
@@ -111,6 +118,15 @@ def planned_attempt_of(message: str) -> Planned:
             outcome=EventOutcome(fields["event"]),
             revision=int(fields["revision"]),
             occurred_at=str(fields["occurred_at"]),
+            earlier_attempts=earlier_attempts,
+            not_before=not_before,
+        )
+    if "subscription_id" in fields:
+        return PlannedChanges(
+            connection_id=str(fields["connection_id"]),
+            app_id=str(fields["app_id"]),
+            subscription_id=str(fields["subscription_id"]),
+            sequence=int(fields["sequence"]),
             earlier_attempts=earlier_attempts,
             not_before=not_before,
         )

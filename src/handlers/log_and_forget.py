@@ -1,8 +1,8 @@
 """Log the events of requests and of connections, and clean up after records that have expired.
 
 A write that ends with an unknown outcome is settled: QuickBooks is asked, and what the answers show is stored with it.
-A write that was settled then has an event of its own, whose first webhook attempt is planned here: Lambda repeats a
-failure of this function for a day, and one of `deliver_webhook` only a few times.
+A write that was settled then has an event of its own. Its first webhook attempt is planned here, and so are those of
+pages of changes: Lambda repeats a failure of this function for a day, and one of `deliver_webhook` only a few times.
 
 The streams of `QueuedRequests` and `Connections` trigger it. A stream has at most two consumers, so this one does both.
 """
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.records import RECORDS
-from adapters.dynamodb.subscriptions import SEQUENCE, page_entity
+from adapters.dynamodb.subscriptions import SEQUENCE, page_entity, webhooks_of
 from domain.errors import TooManyRequests
 from domain.events.log import append_events
 from domain.maintenance.retention import forget_record
 from domain.records.event import EventOutcome, LoggedEvent, events_of
 from domain.records.request import State
-from domain.webhooks.ports import PlannedResolution
+from domain.webhooks.ports import PlannedChanges, PlannedResolution
 from handlers.common.bootstrap import end_init, services
 from handlers.common.canaries import without_canaries
 from handlers.common.logs import ServiceLogger
@@ -57,22 +57,33 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
 
 
 def _plan_webhooks(changes: Sequence[StreamRecord]) -> Sequence[str]:
-    """Plan the first webhook attempt for each write that was settled. Return the numbers of those that failed."""
-    numbers: dict[PlannedResolution, str] = {}
+    """Plan the first webhook attempts of changes: for writes that were settled, and for pages.
+
+    Return the numbers of the changes whose attempts could not be planned.
+    """
+    numbers: dict[PlannedResolution | PlannedChanges, str] = {}
     for change in changes:
-        image = change["dynamodb"]["NewImage"]
-        if EventOutcome.RESOLVED not in image.get(keys.EVENT, {}).get("S", ""):
-            continue
         try:
-            record = RECORDS.entity(image)
+            planned = _first_attempts(change["dynamodb"]["NewImage"])
         except Exception:  # noqa: BLE001, S112 - `_events` logs it
             continue
-        if record.webhook.url:
-            numbers[PlannedResolution.first(record, services().clock())] = _number(change)
+        numbers |= dict.fromkeys(planned, _number(change))
     failures = services().retry_queue.plan_all(list(numbers)) if numbers else {}
-    for planned, error in failures.items():
-        logger.error("delivery.not_processed", exc_info=error, extra={"item": numbers[planned]})
-    return [numbers[planned] for planned in numbers if planned in failures]
+    for attempt, error in failures.items():
+        logger.error("delivery.not_processed", exc_info=error, extra={"item": numbers[attempt]})
+    return [number for attempt, number in numbers.items() if attempt in failures]
+
+
+def _first_attempts(image: dict[str, Any]) -> Sequence[PlannedResolution | PlannedChanges]:
+    """Return the first webhook attempts of a change."""
+    if SEQUENCE in image:
+        connection_id, app_id = image[keys.CONNECTION_ID]["S"], image[keys.APP_ID]["S"]
+        sequence, now = int(image[SEQUENCE]["N"]), services().clock()
+        return [PlannedChanges(connection_id, app_id, id_, sequence, 0, now) for id_ in webhooks_of(image)]
+    if EventOutcome.RESOLVED not in image.get(keys.EVENT, {}).get("S", ""):
+        return ()
+    record = RECORDS.entity(image)
+    return [PlannedResolution.first(record, services().clock())] if record.webhook.url else ()
 
 
 def _log_events(changes: Sequence[StreamRecord]) -> Iterator[str]:

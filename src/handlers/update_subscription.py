@@ -3,7 +3,7 @@
 from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.models import ChangedSubscription
-from handlers.rest.subscriptions import SubscriptionResponse, subscription_response
+from handlers.rest.subscriptions import SubscriptionResponse, checked_settings, subscription_response
 
 
 @endpoint(
@@ -18,6 +18,6 @@ def handler(call: ApiCall, connection_id: str, subscription_id: str, body: Chang
     """
     return subscription_response(
         services().subscriptions.update(
-            call.app_id, connection_id, subscription_id, actor=call.actor, **body.settings()
+            call.app_id, connection_id, subscription_id, actor=call.actor, **checked_settings(body)
         )
     )

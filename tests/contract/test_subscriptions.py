@@ -26,6 +26,7 @@ from domain.records.subscription import (
     PageKind,
     RunMessage,
     Subscription,
+    SubscriptionWebhook,
 )
 from domain.storage.changes import Put, RemoveCopy
 from domain.subscriptions.service import SubscriptionService
@@ -67,8 +68,11 @@ def subscribed(store: AnyStore) -> AnyStore:
 
 
 def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
-    one = a_subscription(include={"Invoice": ("lines", "linked")}, name="Shop", runs_at=NOW, paused_at=NOW)
-    subscribed.commit(Put(None, one), Put(None, CUSTOMERS), Put(None, COPY), Put(None, a_page(7, 3)))
+    webhook = SubscriptionWebhook("https://hooks.example.com/", "HTTP 500", NOW, NOW)
+    include = {"Invoice": ("lines", "linked")}
+    one = a_subscription(include=include, name="Shop", runs_at=NOW, paused_at=NOW, webhook=webhook)
+    page = replace(a_page(7, 3), webhooks=("s1", "s2"))
+    subscribed.commit(Put(None, one), Put(None, CUSTOMERS), Put(None, COPY), Put(None, page))
 
     state = subscribed.copy_state(CONNECTION_ID)
 
@@ -76,7 +80,9 @@ def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
     (read,) = state.subscriptions
     assert replace(read, include={}) == replace(one, include={})
     assert {name: tuple(parts) for name, parts in read.include.items()} == one.include
-    assert list(subscribed.change_pages([(CONNECTION_ID, 7), (CONNECTION_ID, 8)])) == [a_page(7, 3)]
+    assert subscribed.subscription(CONNECTION_ID, one.id) == read
+    assert subscribed.subscription(CONNECTION_ID, "s2") is None
+    assert list(subscribed.change_pages([(CONNECTION_ID, 7), (CONNECTION_ID, 8)])) == [page]
     assert subscribed.copy_state("c0000000-0000-4000-8000-00000000000f").copy is None
 
 

@@ -20,4 +20,5 @@ def test_make_smoke_passes_and_says_what_it_could_not_check() -> None:
     lines = [line for line in process.stdout.splitlines() if " · " in line]
     assert len(lines) == len(CHECKS)
     assert "  ok   a request, up to its webhook attempt" in process.stdout
+    assert "  ok   a subscription, up to its webhook attempt" in process.stdout
     assert "Not checked:" in process.stdout

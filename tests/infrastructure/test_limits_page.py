@@ -243,6 +243,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "attempts of a webhook": [str(len(webhooks.RETRY_DELAYS) + 1)],
     "`Retry-After` of a receiver": [hours(webhooks.MAX_RETRY_AFTER)] * 2,
     "body of an event": [size(webhooks.MAX_BODY_BYTES)],
+    "changes in a webhook of a subscription": [
+        f"{run.MAX_PAGE_CHANGES:,} of one object",
+        f"{run.MAX_PAGE_BYTES // 1_000} KB",
+    ],
+    "a failure at the webhook of a subscription": [f"{subscription.REPEATED_WITHIN.total_seconds() / 60:g} minute"],
     "stored response of the receiver": [
         size(webhooks.MAX_RESPONSE_BYTES),
         f"{webhooks.MAX_OLDER_RESPONSE_BYTES} bytes",
@@ -344,8 +349,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         ),
     },
     "decides how much a message of a run asks for, or how its changes are stored": {
-        *(f"domain.subscriptions.run.MAX_{name}" for name in ("RANGE", "SWEPT", "SWEPT_RECORDS")),
-        *(f"domain.subscriptions.run.MAX_{name}" for name in ("PAGES", "PAGE_BYTES", "PAGE_CHANGES")),
+        *(f"domain.subscriptions.run.MAX_{name}" for name in ("RANGE", "SWEPT", "SWEPT_RECORDS", "PAGES")),
         "domain.subscriptions.run.MIN_PAGE_SIZE",
     },
     "is part of another limit, or follows from it": {

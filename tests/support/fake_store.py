@@ -735,6 +735,10 @@ class FakeStore:
             tuple(one for one in own if isinstance(one, Subscription)),
         )
 
+    def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
+        """Return a subscription, or None."""
+        return self.copies.get(("Subscription", connection_id, subscription_id))
+
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places that exist."""
         found = [self.copies.get(("ChangePage", *place)) for place in places]

@@ -14,7 +14,14 @@ from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.webhooks.delivery import Attempted, Deliverer
 from domain.webhooks.patience import Patience
-from domain.webhooks.ports import DeliveryFailed, HttpResponse, PlannedAttempt, PlannedEvent, PlannedResolution
+from domain.webhooks.ports import (
+    DeliveryFailed,
+    HttpResponse,
+    PlannedAttempt,
+    PlannedChanges,
+    PlannedEvent,
+    PlannedResolution,
+)
 from handlers.views.webhook_event import event_body
 from tests.support.builders import APP_ID, NOON, REQUEST_XML, FixedClock, a_record
 from tests.support.fake_store import FakeStore
@@ -90,12 +97,13 @@ class ScriptedReceiver:
 
 @dataclass
 class PlannedAttempts:
-    """A retry queue that keeps the planned attempts: of requests, of settled writes, and of events of connections."""
+    """A retry queue that keeps the planned attempts by kind."""
 
     calls: list[str]
     attempts: list[PlannedAttempt] = field(default_factory=list)
     events: list[PlannedEvent] = field(default_factory=list)
     resolutions: list[PlannedResolution] = field(default_factory=list)
+    changes: list[PlannedChanges] = field(default_factory=list)
 
     def plan(self, attempt: Planned) -> None:
         """Keep the planned attempt."""
@@ -105,6 +113,8 @@ class PlannedAttempts:
                 self.events.append(attempt)
             case PlannedResolution():
                 self.resolutions.append(attempt)
+            case PlannedChanges():
+                self.changes.append(attempt)
             case _:
                 self.attempts.append(attempt)
 

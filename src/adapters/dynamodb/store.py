@@ -153,7 +153,7 @@ class DynamoDBStore:
         self.remove_late_responses = chunks.remove_late_responses
 
         subscriptions = Subscriptions(dynamodb, deletes)
-        self.copy_state = subscriptions.copy_state
+        self.copy_state, self.subscription = subscriptions.copy_state, subscriptions.subscription
         self.change_pages = subscriptions.change_pages
 
         removal = ConnectionRemoval(dynamodb, deletes, events, subscriptions.remove_copy)

@@ -64,6 +64,11 @@ def page_entity(item: Item) -> ChangePage:
     return PAGES.entity(item | {CHANGES: {"S": unpack(packed)}})
 
 
+def webhooks_of(item: Item) -> Sequence[str]:
+    """Return the ids of the subscriptions whose webhook gets the page of an item. Its changes are not read."""
+    return PAGES.entity(item | {CHANGES: {"S": ""}}).webhooks
+
+
 class Subscriptions:
     """Reads subscriptions and pages, and converts their changes into operations."""
 
@@ -81,6 +86,12 @@ class Subscriptions:
             tuple(CODECS[ObjectCopy].entity(item) for item in items if item[ITEM]["S"].startswith(OBJECT)),
             tuple(CODECS[Subscription].entity(item) for item in items if item[ITEM]["S"].startswith(SUBSCRIPTION)),
         )
+
+    def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
+        """Return a subscription, or None."""
+        key = {keys.CONNECTION_ID: {"S": connection_id}, ITEM: {"S": f"{SUBSCRIPTION}{subscription_id}"}}
+        item = self._dynamodb.get(self._dynamodb.tables.subscriptions, key)
+        return CODECS[Subscription].entity(item) if item else None
 
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places (connection, sequence) that exist, in batches."""

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 RESOLVED = "queued_request.resolved"
 """The type of the event that a write was settled."""
 
+CHANGES = "subscription.changes"
+"""The type of the webhook with a page of changes. In the feed, each change is an event of its own."""
+
 ALL_EVENTS = "connection.*"
 """The group of all events of connections, also of those that later versions add."""
 
@@ -100,3 +103,8 @@ def event_id(connection_id: str, revision: int, outcome: EventOutcome) -> str:
 def resolved_event_id(request_id: str) -> str:
     """Return the id of the event that a write was settled. It differs from that of the event of its end."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{request_id}/{RESOLVED}"))
+
+
+def changes_event_id(connection_id: str, sequence: int, subscription_id: str) -> str:
+    """Return the id of the webhook that tells a subscription the page of changes which begins with this number."""
+    return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{connection_id}/{sequence}/{subscription_id}/{CHANGES}"))

@@ -30,6 +30,32 @@ FIRST_PAGE_SIZE = 200
 """How many objects a page of an iterator has, unless a page was lost."""
 
 
+REPEATED_WITHIN = timedelta(minutes=1)
+"""A failure like the one before is noted once in this time. A receiver that is down may fail for many pages at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionWebhook:
+    """The receiver of the changes of a subscription, and what failed there since its URL was set.
+
+    `error` is why the last attempt failed, or None after one that succeeded. `failed_at` is when an attempt failed
+    last, and `gave_up_at` when the service gave up a page last.
+    """
+
+    url: str | None = None
+    error: str | None = None
+    failed_at: str | None = None
+    gave_up_at: str | None = None
+
+    def failed(self, reason: str, now: str, *, gave_up: bool) -> SubscriptionWebhook:
+        """Return the webhook after an attempt that failed. If the same was noted just before, it is unchanged."""
+        since = timestamp(datetime.fromisoformat(now) - REPEATED_WITHIN)
+        noted = self.gave_up_at if gave_up else self.failed_at
+        if self.error == reason and noted is not None and noted > since:
+            return self
+        return replace(self, error=reason, failed_at=now, gave_up_at=now if gave_up else self.gave_up_at)
+
+
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """The objects whose changes a program wants.
@@ -37,7 +63,7 @@ class Subscription:
     `every_minutes` is how often they are read at least, and `verify_days` how often all their records are. `start` is
     START_WITH_ALL, START_NOW or a timestamp.
     `include` names what is read beside an object, by object. `began_at` is when the reading of its objects began last:
-    at its creation and at each resync. `runs_at` is when somebody asked for a run, or None.
+    at its creation and at each resync. `runs_at` is when somebody asked for a run, or None. `webhook` gets the changes.
     """
 
     id: str
@@ -54,11 +80,16 @@ class Subscription:
     name: str | None = None
     paused_at: str | None = None
     runs_at: str | None = None
+    webhook: SubscriptionWebhook = SubscriptionWebhook()
     revision: int = 1
 
     def changed(self, now: str) -> Subscription:
         """Return the subscription after a change of its fields."""
         return replace(self, updated_at=now, revision=self.revision + 1)
+
+    def wants(self, name: str) -> bool:
+        """Return whether the changes of an object belong to it. Without a name, something happened to all of them."""
+        return not name or name in self.objects
 
 
 class CopyPhase(StrEnum):
@@ -218,7 +249,8 @@ KEPT = timedelta(days=7, hours=1)
 class ChangePage:
     """Changes of one object that were found together. The first one has the number `sequence`, the others follow.
 
-    `changes` is JSON: an array with an object for each change.
+    `changes` is JSON: an array with an object for each change. `webhooks` are the ids of the subscriptions whose
+    webhook gets the page.
     """
 
     connection_id: str
@@ -230,6 +262,7 @@ class ChangePage:
     at: str
     number: int
     changes: str
+    webhooks: tuple[str, ...] = ()
     revision: int = 1
 
     @property

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
-    from domain.records.subscription import ChangePage, CopyState
+    from domain.records.subscription import ChangePage, CopyState, Subscription
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
 
@@ -446,8 +446,11 @@ class ConnectionStore(Committing, ConnectionReads, OwnerReads, RecordReads, InFl
     """What the use cases of a connection need."""
 
 
-class WebhookStore(Committing, ConnectionReads, OwnerReads, Protocol):
+class WebhookStore(Committing, ConnectionReads, OwnerReads, PageReads, Protocol):
     """What deliveries of webhooks need."""
+
+    def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
+        """Return a subscription of a connection, or None. The read is consistent."""
 
     def delivery(
         self, request_id: str, app_id: str, *, response_chunks: str, max_response_bytes: int

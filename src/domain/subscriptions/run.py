@@ -162,6 +162,7 @@ class RunState:
         self.copy = state.copy or BooksCopy(connection_id, app_id)
         self.pages: list[ChangePage] = []
         self._copy_before = state.copy
+        self._with_webhook = [one for one in state.subscriptions if one.webhook.url]
         self._before = {one.name: one for one in state.objects}
         self.objects = {name: self._begun(name, wish) for name, wish in sorted(self.wishes.items())}
 
@@ -567,6 +568,8 @@ class RunState:
 
     def _emit(self, kind: PageKind, one: ObjectCopy | None, contents: Sequence[Mapping[str, Any]]) -> None:
         """Add the pages of these changes."""
+        name = one.name if one else ""
+        webhooks = tuple(known.id for known in self._with_webhook if known.wants(name))
         for texts in _divided([_text(content) for content in contents]):
             first = next_number(self.copy.sequence, self.now)
             self.copy = replace(self.copy, sequence=first + len(texts) - 1)
@@ -576,11 +579,12 @@ class RunState:
                     app_id=self.copy.app_id,
                     sequence=first,
                     kind=kind,
-                    object=one.name if one else "",
+                    object=name,
                     generation=one.generation if one else 0,
                     at=timestamp(self.now),
                     number=len(texts),
                     changes=f"[{','.join(texts)}]",
+                    webhooks=webhooks,
                 )
             )
 

@@ -62,7 +62,7 @@ class SubscriptionService:
         """Store a subscription. Its first run is made in the next session of the Web Connector.
 
         `settings` are members of `Subscription`: `objects`, `every_minutes`, `verify_days`,
-        `start`, `include`, `name`.
+        `start`, `include`, `name`, `webhook`.
         Raises InvalidRequest if an object or what is included does not exist, and InvalidState.
         """
         check_objects(settings["objects"], settings.get("include", {}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from domain.records.event_types import RESOLVED, event_id, event_type, resolved_event_id
+from domain.records.event_types import CHANGES, RESOLVED, changes_event_id, event_id, event_type, resolved_event_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -120,9 +120,34 @@ class PlannedResolution:
         return RESOLVED
 
 
-UnrecordedAttempt: TypeAlias = PlannedEvent | PlannedResolution
+@dataclass(frozen=True, slots=True)
+class PlannedChanges:
+    """A message in the retry queue: the attempt after `earlier_attempts` to send a page of changes to a subscription.
+
+    `sequence` is that of the first change of the page. The message alone counts the attempts.
+    """
+
+    connection_id: str
+    app_id: str
+    subscription_id: str
+    sequence: int
+    earlier_attempts: int
+    not_before: datetime
+
+    @property
+    def id(self) -> str:
+        """The id of the event, which is the `webhook-id`."""
+        return changes_event_id(self.connection_id, self.sequence, self.subscription_id)
+
+    @property
+    def type(self) -> str:
+        """The type of the event."""
+        return CHANGES
+
+
+UnrecordedAttempt: TypeAlias = PlannedEvent | PlannedResolution | PlannedChanges
 Planned: TypeAlias = PlannedAttempt | UnrecordedAttempt
-AnyPlanned = TypeVar("AnyPlanned", PlannedAttempt, PlannedEvent, PlannedResolution)
+AnyPlanned = TypeVar("AnyPlanned", bound=Planned)
 
 
 class RetryQueue(Protocol):

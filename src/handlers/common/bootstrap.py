@@ -373,6 +373,7 @@ class Services:
     def event_deliverer(self) -> EventDeliverer:
         """Sends the events whose attempts no record counts."""
         from domain.webhooks.unrecorded_events import EventDeliverer
+        from handlers.views.changes_event import changes_event_body
         from handlers.views.connection_event import connection_event_body
         from handlers.views.webhook_event import resolved_event_body
 
@@ -380,6 +381,7 @@ class Services:
             self.store,
             connection_event_body,
             resolved_event_body,
+            changes_event_body,
             self.webhook_sender,
             self.retry_queue,
             self.clock,

@@ -27,6 +27,7 @@ from domain.records.subscription import (
     MIN_MINUTES,
     START_WITH_ALL,
     VERIFY_DAYS,
+    SubscriptionWebhook,
 )
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
@@ -428,6 +429,10 @@ class NewSubscription(Body):
         examples=[{"Invoice": ["lines", "linked"]}],
     )
     name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
+    webhook_url: Url | None = Field(
+        default=None,
+        description="Gets the changes a page at a time, beside the feed (docs/webhooks.md). Null: only the feed.",
+    )
 
     def settings(self) -> dict[str, Any]:
         """Return the settings in the body as members of a subscription."""
@@ -444,11 +449,17 @@ class ChangedSubscription(Body):
     verify_days: int | None = Field(default=None, ge=1, le=MAX_VERIFY_DAYS, description="As at the creation.")
     include: dict[ObjectName, list[str]] | None = Field(default=None, description="As at the creation.")
     name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
+    webhook_url: Url | None = Field(
+        default=None,
+        description="Gets the changes that are read from now on, a page at a time. What failed before is forgotten. "
+        "Null: only the feed.",
+    )
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that are given. Only the name can be null."""
+        """Return the settings that are given. Only the name and the webhook URL can be null."""
         given = self.model_dump(exclude_unset=True)
-        return _of_subscription({name: value for name, value in given.items() if value is not None or name == "name"})
+        nullable = {"name", "webhook_url"}
+        return _of_subscription({name: value for name, value in given.items() if value is not None or name in nullable})
 
 
 def _of_subscription(settings: dict[str, Any]) -> dict[str, Any]:
@@ -457,6 +468,8 @@ def _of_subscription(settings: dict[str, Any]) -> dict[str, Any]:
         settings["objects"] = tuple(settings["objects"])
     if "include" in settings:
         settings["include"] = {name: tuple(parts) for name, parts in settings["include"].items()}
+    if "webhook_url" in settings:
+        settings["webhook"] = SubscriptionWebhook(settings.pop("webhook_url"))
     return settings
 
 

@@ -11,9 +11,10 @@ from typing_extensions import TypeAliasType, TypedDict
 from domain.records.batch import batch_id
 from domain.records.connection import Connection
 from domain.records.event import CHANGE_OUTCOMES, CONNECTION_OUTCOMES, QUERY_OUTCOMES, EventOutcome
-from domain.records.event_types import RESOLVED, feed_type
+from domain.records.event_types import RESOLVED
 from domain.records.request import State
 from domain.records.subscription import ChangePage
+from handlers.views.changes_event import change_view
 from handlers.views.connection_event import ConnectionEventMembers, connection_event
 from handlers.views.requests import (
     ApprovalView,
@@ -255,26 +256,17 @@ def _connection_event(event: FeedEvent, connection: Connection) -> str:
     return _encoded(view)
 
 
+def _page_event(event: FeedEvent, page: ChangePage) -> str:
+    """Return an event of a page: that of a record or of a subscription."""
+    change = change_view(page, _changes(page.changes)[event.index], event.index)
+    return _encoded({**change, "timestamp": event.at, "cursor": str(event.cursor), "connection_id": page.connection_id})
+
+
 @lru_cache(maxsize=2)
 def _changes(text: str) -> list[dict[str, Any]]:
     """Return the changes of a page. It is read once for all its events, which follow each other."""
     changes: list[dict[str, Any]] = json.loads(text)
     return changes
-
-
-def _page_event(event: FeedEvent, page: ChangePage) -> str:
-    """Return an event of a page: that of a record or of a subscription."""
-    view = {
-        "type": feed_type(event.logged.outcome),
-        "timestamp": event.at,
-        "cursor": str(event.cursor),
-        "connection_id": page.connection_id,
-        "object": page.object or None,
-        "sequence": page.sequence + event.index,
-        "generation": page.generation,
-        **_changes(page.changes)[event.index],
-    }
-    return _encoded(view)
 
 
 def _deleted_event(event: FeedEvent) -> str:

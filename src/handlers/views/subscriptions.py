@@ -41,6 +41,15 @@ class SubscriptionView(TypedDict):
     start: Annotated[str, Schema("`all`, `now` or a time")]
     include: Annotated[dict[str, list[str]], Schema("What is read beside the objects, by object")]
     paused_at: Annotated[Moment | None, Schema("When it was paused")]
+    webhook_url: Annotated[str | None, Schema("Gets the changes a page at a time, beside the feed")]
+    webhook_error: Annotated[
+        str | None, Schema("Why the last attempt to send changes failed. Null after one that succeeded")
+    ]
+    webhook_failed_at: Annotated[Moment | None, Schema("When an attempt failed last, since the URL was set")]
+    webhook_gave_up_at: Annotated[
+        Moment | None,
+        Schema("When the service gave up a page of changes last, since the URL was set. It is only in the feed"),
+    ]
     failures: Annotated[int, Schema("How many runs of the connection have failed in a row", minimum=0)]
     error: Annotated[str | None, Schema("The last failure, for people")]
     inserted_at: Moment
@@ -78,6 +87,10 @@ def subscription_view(state: CopyState, one: Subscription) -> SubscriptionView:
         "start": one.start,
         "include": {name: list(parts) for name, parts in one.include.items()},
         "paused_at": one.paused_at,
+        "webhook_url": one.webhook.url,
+        "webhook_error": one.webhook.error,
+        "webhook_failed_at": one.webhook.failed_at,
+        "webhook_gave_up_at": one.webhook.gave_up_at,
         "failures": state.copy.failures if state.copy else 0,
         "error": state.copy.error if state.copy else None,
         "inserted_at": one.inserted_at,

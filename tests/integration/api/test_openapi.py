@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from domain.errors import ServiceError
 from domain.queries import QUERIES
 from handlers.rest.errors import STATUSES
+from handlers.views.changes_event import ChangesWebhookEventView
 from handlers.views.connection_event import ConnectionWebhookEventView
 from handlers.views.webhook_event import WebhookEventView
 from tests.support.api_client import routes
@@ -90,7 +91,7 @@ def test_the_calls_that_queue_a_request_take_an_idempotency_key() -> None:
 def test_every_event_is_described() -> None:
     types = {
         event_type
-        for view in (WebhookEventView, ConnectionWebhookEventView)
+        for view in (WebhookEventView, ConnectionWebhookEventView, ChangesWebhookEventView)
         for event_type in get_args(get_type_hints(view)["type"])
     }
     assert set(whole_document()["webhooks"]) == types

@@ -52,6 +52,8 @@ ANY_VALUE = {
     ("Books", "shown"),
     ("FaultsInput", "expect"),
     ("FaultsInput", "steps", "[]"),
+    # The records of webhooks with changes.
+    ("Change", "record"),
 }
 """The objects to which the document in 3.0 gives any members: the schema and, in it, the member."""
 

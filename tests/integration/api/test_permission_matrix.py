@@ -32,7 +32,7 @@ from domain.records.permissions import Role
 from domain.records.person import Membership, SignIn
 from domain.records.request import Attempts, Paging, QueuedRequest, State, WhetherExecuted, settling_id
 from domain.records.session import InFlight
-from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
+from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription, SubscriptionWebhook
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookState
 from domain.settling.service import SettlingService
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -40,6 +40,7 @@ from domain.storage.counts import INSERTED, CountKey
 from domain.storage.ports import Usage
 from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
+from domain.webhooks.ports import PlannedChanges
 from domain.webhooks.unrecorded_events import first_attempts
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
@@ -276,12 +277,12 @@ def asks_by_itself(function: str) -> Callable[[Recorder], None]:
     return case
 
 
-def a_subscription(recorder: Recorder, connection_id: str = CONNECTION_ID) -> None:
+def a_subscription(recorder: Recorder, connection_id: str = CONNECTION_ID, **fields: Any) -> None:
     """Store a subscription of a connection, and a page of changes."""
     now = timestamp(NOON)
     page = ChangePage(connection_id, APP_ID, 5, PageKind.CHANGED, "Customer", 1, now, 1, '[{"id": "1"}]')
     one = Subscription(samples.SUBSCRIPTION_ID, connection_id, APP_ID, now, now, ("Customer",), 15, "all", now)
-    recorder.store.commit(Put(None, one), Put(None, page))
+    recorder.store.commit(Put(None, replace(one, **fields)), Put(None, page))
 
 
 def lists_changes(recorder: Recorder) -> None:
@@ -340,6 +341,13 @@ def sends_an_event_of_a_connection(recorder: Recorder) -> None:
     (planned_event,) = first_attempts(asking, [EventOutcome.STALLED], NOON)
     message = {"messageId": "1", "body": message_of(planned_event)}
     invoke(recorder, "retry_webhook", {"Records": [message]})
+
+
+def sends_changes(recorder: Recorder) -> None:
+    """Send a page of changes to the webhook of a subscription, which failed before."""
+    a_subscription(recorder, webhook=SubscriptionWebhook(HOOK, "The receiver returned HTTP 500."))
+    message = message_of(PlannedChanges(CONNECTION_ID, APP_ID, samples.SUBSCRIPTION_ID, 5, 0, NOON))
+    invoke(recorder, "retry_webhook", {"Records": [{"messageId": "1", "body": message}]})
 
 
 def operates(recorder: Recorder) -> None:
@@ -730,7 +738,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         asks_by_itself("log_and_forget"),
     ),
     "settle_queued_request": (settles("settle_queued_request"),),
-    "retry_webhook": (sends_an_event_of_a_connection,),
+    "retry_webhook": (sends_an_event_of_a_connection, sends_changes),
     "list_audit_log": (
         lists_the_audit_log_of_a_connection,
         names_a_person("list_audit_log", "/api/v1/audit_log"),

@@ -27,6 +27,7 @@ from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from domain.webhooks.unrecorded_events import EventDeliverer
 from handlers import deliver_webhook, retry_webhook
+from handlers.views.changes_event import changes_event_body
 from handlers.views.connection_event import connection_event_body
 from handlers.views.webhook_event import event_body, resolved_event_body
 from local.emulated_dynamodb import emulated_dynamodb
@@ -77,7 +78,14 @@ class Stack:
         )
         self.services.retry_queue = queue
         self.services.event_deliverer = EventDeliverer(
-            self.store, connection_event_body, resolved_event_body, sender, queue, self.clock, lambda: 0.5
+            self.store,
+            connection_event_body,
+            resolved_event_body,
+            changes_event_body,
+            sender,
+            queue,
+            self.clock,
+            lambda: 0.5,
         )
         self.calls: Counter[str] = Counter()
         client.meta.events.register("before-call.dynamodb", lambda model, **_: self.calls.update([model.name]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from adapters.sqs import SqsRetryQueue, message_of, planned_attempt_of
 from domain.records.event import CONNECTION_OUTCOMES, EventOutcome
 from domain.timestamps import timestamp
-from domain.webhooks.ports import PlannedAttempt, PlannedEvent, PlannedResolution
+from domain.webhooks.ports import PlannedAttempt, PlannedChanges, PlannedEvent, PlannedResolution
 from tests.support.builders import APP_ID, NOON, FixedClock
 
 PLANNED = PlannedAttempt(
@@ -142,6 +142,13 @@ def test_a_message_is_read_as_its_planned_event(
 @given(st.integers(0, 9), st.integers(0, 9), st.timedeltas(timedelta(0), timedelta(days=2)))
 def test_a_message_is_read_as_its_planned_resolution(attempts: int, chunks: int, wait: timedelta) -> None:
     planned = PlannedResolution("id", "connection", "app", f"a#{chunks}", attempts, NOON + wait)
+
+    assert planned_attempt_of(message_of(planned)) == planned
+
+
+@given(st.integers(0, 9), st.integers(1, 10**15), st.timedeltas(timedelta(0), timedelta(days=2)))
+def test_a_message_is_read_as_its_planned_changes(attempts: int, sequence: int, wait: timedelta) -> None:
+    planned = PlannedChanges("connection", "app", "subscription", sequence, attempts, NOON + wait)
 
     assert planned_attempt_of(message_of(planned)) == planned
 

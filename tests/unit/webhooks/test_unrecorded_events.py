@@ -33,6 +33,7 @@ from domain.webhooks.ports import (
 )
 from domain.webhooks.unrecorded_events import EventAttempted, EventDeliverer, first_attempts
 from handlers import deliver_webhook, retry_webhook
+from handlers.views.changes_event import changes_event_body
 from handlers.views.connection_event import connection_event_body
 from handlers.views.webhook_event import resolved_event_body
 from local.event_filters import passes, patterns_of
@@ -77,6 +78,7 @@ class Setup:
             self.store,
             connection_event_body,
             resolved_event_body,
+            changes_event_body,
             self.receiver,
             self.queue,
             self.clock,
