@@ -39,6 +39,7 @@ from domain.records.subscription import (
     CopyPhase,
     CopyState,
     ObjectCopy,
+    ObjectPass,
     PageKind,
     Subscription,
     SubscriptionWebhook,
@@ -46,6 +47,7 @@ from domain.records.subscription import (
 from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
+from domain.subscriptions.progress import Progress
 from domain.timestamps import timestamp
 from domain.webhooks.ports import PlannedChanges, PlannedEvent
 from handlers.views.api_keys import key_view, new_key_view
@@ -242,14 +244,34 @@ _SUBSCRIPTION = Subscription(
     webhook=SubscriptionWebhook(_WEBHOOK_URL),
 )
 _SUBSCRIPTION_VIEW = subscription_view(
-    CopyState(
-        BooksCopy(
-            _CONNECTION.id, _CONNECTION.app_id, read={"Customer": timestamp(_NOON)}, last_run_at=timestamp(_NOON)
+    Progress(
+        CopyState(
+            BooksCopy(
+                _CONNECTION.id, _CONNECTION.app_id, read={"Customer": timestamp(_NOON)}, last_run_at=timestamp(_NOON)
+            ),
+            (
+                ObjectCopy(
+                    _CONNECTION.id,
+                    "Customer",
+                    CopyPhase.CHANGES,
+                    timestamp(_NOON),
+                    1_773_489_600_000,
+                    "2026-03-14T12:00:00+00:00",
+                    records=1_280,
+                ).changed(7, _NOON),
+                ObjectCopy(
+                    _CONNECTION.id,
+                    "Invoice",
+                    CopyPhase.SNAPSHOT,
+                    timestamp(_NOON),
+                    1_773_489_600_001,
+                    reading=ObjectPass(timestamp(_NOON), records=600),
+                ),
+            ),
+            (_SUBSCRIPTION,),
         ),
-        (
-            ObjectCopy(_CONNECTION.id, "Customer", CopyPhase.CHANGES, timestamp(_NOON), 1_773_489_600_000),
-            ObjectCopy(_CONNECTION.id, "Invoice", CopyPhase.SNAPSHOT, timestamp(_NOON), 1_773_489_600_001),
-        ),
+        _CONNECTION,
+        _NOON,
     ),
     _SUBSCRIPTION,
 )
@@ -273,6 +295,18 @@ def _changes_event() -> Any:
     planned = PlannedChanges(_CONNECTION.id, _CONNECTION.app_id, _SUBSCRIPTION.id, _PAGE.sequence, 0, _END)
     return json.loads(changes_event_body(_PAGE, planned, timestamp(_END)))
 
+
+_RECORD_CHANGE = {
+    "type": "record.changed",
+    "at": timestamp(_NOON),
+    "object": "Customer",
+    "sequence": 1_773_489_600_002,
+    "generation": 1_773_489_600_000,
+    "id": "80000001-1767225600",
+    "edit_sequence": "1773489590",
+    "time_modified": "2026-03-14T07:59:50-04:00",
+    "record": {"ListID": "80000001-1767225600", "FullName": "Bluewater Marine", "Phone": "555-0100"},
+}
 
 _OVERVIEW = Overview(
     "2026-03-14",
@@ -360,6 +394,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     },
     "ChangedSubscription": {"interval": {"every_minutes": 60}},
     "SubscriptionResponse": {"subscription": {"data": _SUBSCRIPTION_VIEW}},
+    "Changes": {"changes": {"data": [_RECORD_CHANGE], "next": None, "read_from": timestamp(_NOON)}},
     "SubscriptionList": {"subscriptions": {"data": [_SUBSCRIPTION_VIEW]}},
     "ConnectionWebhookEvent": {"stalled": _connection_event()},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},
@@ -532,6 +567,9 @@ PARAMETER_EXAMPLES: Mapping[str, Sequence[Any]] = {
     "queued_by": ["key_3b1f0c9d5e7a2468"],
     "search": ["Bluewater"],
     "ref_number": ["INV-1042"],
+    "object": ["Customer"],
+    "id": ["80000001-1767225600"],
+    "before": [1_773_489_600_002],
     "order": ["newest"],
     "writes": ["true"],
     "offset": [100],

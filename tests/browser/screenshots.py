@@ -26,6 +26,7 @@ from simulator.faults import Fault
 from simulator.runs.scheduler import Simulator
 from tests.browser.conftest import CHROMIUM
 from tests.browser.people import sign_in_as_admin, sign_in_is_on, sign_in_to_tests
+from tests.browser.subscriptions import NEW, PAUSED, READING, WITH_PROBLEMS, with_history, with_subscriptions
 from tests.browser.support import HOSTILE, large_response, seed_session
 from tests.browser.writes import BATCH, WRITES
 from tests.e2e.runs import running
@@ -199,6 +200,13 @@ def fill_in_payment(page: Page) -> None:
     page.get_by_label("Payment of line 2").fill("60.5")
     page.get_by_label("Payment of line 2").blur()
     page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
+def create_subscription(page: Page) -> None:
+    """Choose two objects of a new subscription."""
+    click("New subscription")(page)
+    for name in ("Customer", "Invoice"):
+        page.get_by_role("checkbox", name=name, exact=True).check()
 
 
 def select_writes(page: Page) -> None:
@@ -519,6 +527,21 @@ VIEWS: Mapping[str, View] = {
     "settings-hostile": View("/app/connections/{connection}/settings", with_connection(**HOSTILE_FIELDS)),
     "settings-read-only": View("/app/connections/{connection}/settings", scope="read_only"),
     "settings-dialog": View("/app/connections/{connection}/settings", act=click("New password")),
+    "subscriptions": View(
+        "/app/connections/{connection}/subscriptions", with_subscriptions(READING, WITH_PROBLEMS, PAUSED)
+    ),
+    "subscriptions-new": View("/app/connections/{connection}/subscriptions", with_subscriptions(NEW)),
+    "subscriptions-none": View("/app/connections/{empty}/subscriptions"),
+    "subscriptions-create": View("/app/connections/{empty}/subscriptions", act=create_subscription),
+    "subscriptions-resync": View(
+        "/app/connections/{connection}/subscriptions", with_subscriptions(READING), click("Resync")
+    ),
+    "subscriptions-changes": View(
+        "/app/connections/{connection}/subscriptions", with_history, click("Changes of Customer")
+    ),
+    "subscriptions-read-only": View(
+        "/app/connections/{connection}/subscriptions", with_subscriptions(READING), scope="read_only"
+    ),
     "contact": View("/app/contact", with_contact),
     "contact-none": View("/app/contact"),
     "contact-read-only": View("/app/contact", with_contact, scope="read_only"),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
+from datetime import timedelta
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,11 +32,14 @@ from domain.records.subscription import (
     SubscriptionWebhook,
 )
 from domain.storage.changes import Put, RemoveCopy
+from domain.subscriptions.history import HistoryFilter, history
 from domain.subscriptions.service import SubscriptionService
 from domain.timestamps import timestamp
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from domain.events.feed import FeedEvent
     from tests.contract.stores import AnyStore
 
@@ -189,6 +195,74 @@ def test_events_are_filtered_by_type_and_by_subscription(subscribed: AnyStore) -
         found(connection_id=CONNECTION_ID, subscription_id="s2")
     with pytest.raises(InvalidRequest):
         found(subscription_id="s1")
+
+
+# --- The history of a record
+
+KINDS = (PageKind.CHANGED, PageKind.CHANGED, PageKind.DELETED, PageKind.SNAPSHOT_STARTED)
+
+
+def looked_back(store: AnyStore, wanted: HistoryFilter, limit: int, since: datetime) -> list[tuple[str, str, int]]:
+    """Return all changes, newest first, by as many calls as it takes. Each goes on before the last one."""
+    found: list[tuple[str, str, int]] = []
+    read_from = "9"
+    for _ in range(1_000):
+        part = history(store, APP_ID, CONNECTION_ID, wanted, limit, since=since)
+        assert len(part.changes) <= limit
+        assert part.read_from <= read_from
+        assert all(change.page.at >= part.read_from for change in part.changes)
+        read_from = part.read_from
+        found += [(change.page.object, change.content["id"], change.sequence) for change in part.changes]
+        if part.before is None:
+            assert read_from == timestamp(since)
+            return found
+        assert wanted.before is None or part.before < wanted.before
+        wanted = replace(wanted, before=part.before)
+    raise AssertionError("The history does not end.")
+
+
+def test_the_history_has_each_change_of_the_wanted_records_once_and_the_newest_first(subscribed: AnyStore) -> None:
+    chance, sequence = random.Random(39), 10
+    kept: list[tuple[str, str, int]] = []
+    for number in range(130):
+        at, kind = NOON + timedelta(hours=number - 70), chance.choice(KINDS)
+        page = a_page(sequence, chance.choice([1, 1, 3]), kind, chance.choice(["Customer", "Invoice"]))
+        ids_of_page = [chance.choice(["1-1", "2-\u00e9"]) for _ in range(page.number)]
+        page = replace(page, at=timestamp(at), changes=json.dumps([{"id": id_} for id_ in ids_of_page]))
+        subscribed.commit(Put(None, page))
+        if at > NOON - timedelta(hours=40) and kind is not PageKind.SNAPSHOT_STARTED:
+            kept += [(page.object, id_, sequence + index) for index, id_ in enumerate(ids_of_page)]
+        sequence += page.number + chance.randrange(3)
+    kept.reverse()
+
+    for wanted, limit in product(
+        (HistoryFilter(name, id_) for name in (None, "Customer", "Vendor") for id_ in (None, "1-1", "2-\u00e9")),
+        (2, 50),
+    ):
+        expected = [one for one in kept if wanted.object in {None, one[0]} and wanted.record_id in {None, one[1]}]
+        assert looked_back(subscribed, wanted, limit, NOON - timedelta(hours=40)) == expected
+
+
+def test_a_call_for_a_history_looks_at_a_limited_number_of_pages_and_bytes(
+    subscribed: AnyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        subscribed.commit(Put(None, a_page(10 + number)))
+    since = NOON - timedelta(days=7)
+    for name, most in (("MAX_PAGES", 7), ("MAX_BYTES", 0), ("MAX_ANSWER_BYTES", 0)):
+        with monkeypatch.context() as patched:
+            patched.setattr(f"domain.subscriptions.history.{name}", most)
+            part = history(subscribed, APP_ID, CONNECTION_ID, HistoryFilter(), 100, since=since)
+            assert len(part.changes) == max(most, 1)
+            assert part.before == 40 - max(most, 1)
+            assert len(looked_back(subscribed, HistoryFilter(), 100, since)) == 30
+
+
+def test_the_history_of_another_connection_and_of_an_unknown_object_is_refused(subscribed: AnyStore) -> None:
+    with pytest.raises(NotFound):
+        history(subscribed, "another app", CONNECTION_ID, HistoryFilter(), 5, since=NOON)
+    with pytest.raises(InvalidRequest, match="Did you mean Customer"):
+        history(subscribed, APP_ID, CONNECTION_ID, HistoryFilter("Custmer"), 5, since=NOON)
 
 
 # --- Use cases

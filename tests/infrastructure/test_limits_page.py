@@ -35,7 +35,7 @@ from domain.settling import books_clock
 from domain.settling import queries as settling_queries
 from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
-from domain.subscriptions import run
+from domain.subscriptions import history, run
 from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, backoff, receiving, runs, sending, sets
@@ -225,6 +225,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`every_minutes` of a subscription": [allowed(models.NewSubscription, "every_minutes")],
     "`verify_days` of a subscription": [allowed(models.NewSubscription, "verify_days")],
     "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes", f"{runs.MAX_RECEIVED_BYTES // 10**6} MB"],
+    "changes of records in one call": [f"{history.MAX_PAGES} pages", f"{history.MAX_BYTES // 10**6} MB"],
     "changes of an object": [f"{run.OVERLAP.total_seconds() / 60:g} minutes", f"{run.MAX_TOKENS:,}"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
@@ -355,6 +356,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
     "is part of another limit, or follows from it": {
         *(f"domain.records.subscription.{name}" for name in ("MIN_MINUTES", "MAX_MINUTES", "MAX_VERIFY_DAYS")),
         *("domain.qbxml.request.limits.MAX_PROBLEMS", "domain.labels.MAX_METADATA_TEXT"),
+        *("domain.subscriptions.history.MAX_ANSWER_BYTES", "domain.records.subscription.MAX_SEQUENCE"),
         *("domain.records.session.MAX_EXECUTION_SECONDS", "domain.records.sync_window.MAX_HORIZON"),
         *("domain.connections.passwords.MIN_DISTINCT_CHARACTERS", "domain.connections.passwords.MIN_OTHER_CHARACTERS"),
         *(

@@ -744,6 +744,15 @@ class FakeStore:
         found = [self.copies.get(("ChangePage", *place)) for place in places]
         return [page for page in found if page]
 
+    def change_pages_before(self, connection_id: str, sequence: int | None) -> Iterator[ChangePage]:
+        """Yield the pages of a connection with a lower sequence, or all, newest first."""
+        own = [
+            one for one in self.copies.values() if isinstance(one, ChangePage) and one.connection_id == connection_id
+        ]
+        yield from sorted(
+            (page for page in own if sequence is None or page.sequence < sequence), key=lambda page: -page.sequence
+        )
+
     # --- Logs of events
 
     def newest_event_groups(self, app_id: str, limit: int) -> Sequence[EventGroup]:

@@ -155,6 +155,7 @@ class DynamoDBStore:
         subscriptions = Subscriptions(dynamodb, deletes)
         self.copy_state, self.subscription = subscriptions.copy_state, subscriptions.subscription
         self.change_pages = subscriptions.change_pages
+        self.change_pages_before = subscriptions.change_pages_before
 
         removal = ConnectionRemoval(dynamodb, deletes, events, subscriptions.remove_copy)
         self.remove_records = removal.remove_records

@@ -17,7 +17,7 @@ from adapters.dynamodb.operations import Operation, put_entity
 from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, Subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
@@ -32,6 +32,9 @@ COPY = "copy"
 OBJECT = "object~"
 SUBSCRIPTION = "subscription~"
 """The sort keys: of the copy, and the prefixes of those of objects and subscriptions."""
+
+PAGES_A_QUERY = 25
+"""How many pages a query returns. Together they are at most some MB."""
 
 CODECS: Mapping[type, Codec[Any]] = {
     BooksCopy: Codec(BooksCopy),
@@ -98,6 +101,15 @@ class Subscriptions:
         table = self._dynamodb.tables.change_pages
         stored = self._dynamodb.batch_get({table: [page_key(*place) for place in places]})[table]
         return [page_entity(item) for item in stored]
+
+    def change_pages_before(self, connection_id: str, sequence: int | None) -> Iterator[ChangePage]:
+        """Yield the pages of a connection with a lower sequence, or all, newest first. Some are read at a time."""
+        query = key_query(
+            self._dynamodb.tables.change_pages,
+            {keys.CONNECTION_ID: connection_id},
+            below=None if sequence is None else (SEQUENCE, sequence),
+        )
+        yield from map(page_entity, self._dynamodb.query({**query, "ScanIndexForward": False, "Limit": PAGES_A_QUERY}))
 
     def put(self, change: Put[Any]) -> list[Operation]:
         """Return the operation that stores an entity of the table of subscriptions."""

@@ -16,6 +16,31 @@ export const CALLS = {
   pause: { call: "POST /connections/{connection_id}/pause", needs: ["operate"] },
   resume: { call: "POST /connections/{connection_id}/resume", needs: ["operate"] },
   create_onboarding_link: { call: "POST /connections/{connection_id}/onboarding_url", needs: ["operate"] },
+  create_subscription: { call: "POST /connections/{connection_id}/subscriptions", needs: ["administer"] },
+  change_subscription: {
+    call: "PATCH /connections/{connection_id}/subscriptions/{subscription_id}",
+    needs: ["administer"],
+  },
+  delete_subscription: {
+    call: "DELETE /connections/{connection_id}/subscriptions/{subscription_id}",
+    needs: ["administer"],
+  },
+  run_subscription: {
+    call: "POST /connections/{connection_id}/subscriptions/{subscription_id}/run",
+    needs: ["operate"],
+  },
+  pause_subscription: {
+    call: "POST /connections/{connection_id}/subscriptions/{subscription_id}/pause",
+    needs: ["operate"],
+  },
+  resume_subscription: {
+    call: "POST /connections/{connection_id}/subscriptions/{subscription_id}/resume",
+    needs: ["operate"],
+  },
+  resync_subscription: {
+    call: "POST /connections/{connection_id}/subscriptions/{subscription_id}/resync",
+    needs: ["administer"],
+  },
   queue: { call: "POST /connections/{connection_id}/queued_requests", needs: ["propose"] },
   queue_again: { call: "POST /queued_requests/{request_id}/queue_again", needs: ["operate", "propose"] },
   continue_batch: { call: "POST /connections/{connection_id}/batches/{batch_id}/continue", needs: ["propose"] },

@@ -85,6 +85,14 @@ export const shortTime = (iso) => minuteTime().format(new Date(iso));
  */
 export const clock = (moment) => timeOfDay().format(new Date(moment));
 
+/**
+ * Returns when something was right: the time of day, and of another day the day too.
+ *
+ * @param {string} iso
+ */
+export const asOf = (iso, now = Date.now()) =>
+  onlyDay().format(new Date(iso)) === onlyDay().format(now) ? clock(iso) : shortTime(iso);
+
 /** Returns the reader's time zone: "America/New_York (EDT)", or "UTC". */
 export function localZone() {
   const name = dateTime()

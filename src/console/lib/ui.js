@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { ApiError } from "./http.js";
 import { session } from "./session.js";
-import { ago, agoShort, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
+import { ago, agoShort, asOf, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -111,6 +111,11 @@ export function Ago({ at, short }) {
     ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${short ? agoShort(at) : ago(at)}</time>`
     : html`<span class="muted">Never</span>`;
 }
+
+/** Says how old the copy is that programs have of the books. */
+export const CopyAsOf = ({ at }) => html`
+  Copy as of${" "}<time class="nowrap" datetime=${at} title=${fullTime(at)}>${asOf(at)}</time>
+`;
 
 export function Note({ tone = "", icon, title, children, role }) {
   const picture = icon ?? (tone === "green" ? "check" : tone ? "alert" : "info");

@@ -5,7 +5,20 @@ import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { health, hintOf, withLocalTimes } from "../lib/text.js";
-import { Ago, Badge, Empty, Foreign, Icon, Note, Problem, Skeleton, TestRibbon, toast, useTitle } from "../lib/ui.js";
+import {
+  Ago,
+  Badge,
+  CopyAsOf,
+  Empty,
+  Foreign,
+  Icon,
+  Note,
+  Problem,
+  Skeleton,
+  TestRibbon,
+  toast,
+  useTitle,
+} from "../lib/ui.js";
 
 const CONNECTION_MILLISECONDS = 20_000;
 
@@ -63,6 +76,7 @@ export function ConnectionFrame({ id, tab, children }) {
                     connection.next_session_at &&
                     html`<span>Next session <${Ago} at=${connection.next_session_at} /></span>`
                   }
+                  ${connection.copied_at && html`<span><${CopyAsOf} at=${connection.copied_at} /></span>`}
                   ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
                   ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}
                   ${connection.country && html`<span>${connection.country}</span>`}
@@ -93,6 +107,9 @@ export function ConnectionFrame({ id, tab, children }) {
         <a href=${url(`/connections/${id}`)} aria-current=${tab ? undefined : "page"}>Requests</a>
         <a href=${url(`/connections/${id}/overview`)} aria-current=${tab === "overview" ? "page" : undefined}>
           Overview
+        </a>
+        <a href=${url(`/connections/${id}/subscriptions`)} aria-current=${tab === "subscriptions" ? "page" : undefined}>
+          Subscriptions
         </a>
         <a href=${url(`/connections/${id}/settings`)} aria-current=${tab === "settings" ? "page" : undefined}>
           Settings

@@ -5,7 +5,7 @@ import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { count, health, originOf, plural, whyOf } from "../lib/text.js";
-import { Ago, Badge, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
+import { Ago, Badge, CopyAsOf, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
 
@@ -222,6 +222,7 @@ function Row({ one, data }) {
     <tr>
       <td class="full">
         <a class="title break" href=${url(`/connections/${one.id}/overview`)}>${one.name ?? "Unnamed connection"}</a>
+        ${one.copied_at && html`<div class="muted small"><${CopyAsOf} at=${one.copied_at} /></div>`}
       </td>
       <td class="full">
         <${Badge} tone=${tone}>${name}<//>

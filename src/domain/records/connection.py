@@ -126,6 +126,7 @@ class Connection:
     `has_low_lane`: whether a request of the low lane was ever queued.
     `sends`: how many message sets were sent since the last one of the low lane, modulo SENDS_OF_A_CYCLE.
     `run_due_at`: when its subscriptions are read next, or None without a subscription.
+    `copied_at`: when the last of their objects was read to the end, or None if one of them was not yet.
     `postponed_seconds`: after how many seconds that login asked for the next one. 0 means the user's own interval.
     """
 
@@ -176,6 +177,7 @@ class Connection:
     has_low_lane: bool = False
     sends: int = 0
     run_due_at: str | None = None
+    copied_at: str | None = None
     deleted_at: str | None = None
     revision: int = 1
 

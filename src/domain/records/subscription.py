@@ -22,6 +22,9 @@ MIN_MINUTES = 5
 MAX_MINUTES = 1_440
 """The bounds of `every_minutes`."""
 
+MAX_SEQUENCE = 2**53 - 1
+"""The largest number of a change. JavaScript has no larger whole numbers."""
+
 VERIFY_DAYS = 7
 MAX_VERIFY_DAYS = 90
 """How many days after a snapshot of an object the next one begins, and the largest such number."""
@@ -92,6 +95,13 @@ class Subscription:
         return not name or name in self.objects
 
 
+HOURS_OF_A_DAY = 24
+
+
+def _hour(now: datetime) -> int:
+    return int(now.timestamp()) // 3_600
+
+
 class CopyPhase(StrEnum):
     """What the next read of an object is for."""
 
@@ -153,6 +163,8 @@ class ObjectCopy:
     the last pass found, as far as the overlap reaches. `newest` is the record that changed last, which each pass must
     find again. `reading` is the pass that needs more messages, or None. `page_size` is that of the next page. `problem`
     says why the object cannot be read. `file_id` is the mark of the company file that was read, if it is known.
+    `records` is how many records the last complete snapshot had, or None. `found` are the numbers of changes that were
+    found outside of snapshots, by the hour since 1970, for a day.
     """
 
     connection_id: str
@@ -167,12 +179,28 @@ class ObjectCopy:
     page_size: int = FIRST_PAGE_SIZE
     problem: str | None = None
     file_id: str | None = None
+    records: int | None = None
+    found: Mapping[str, int] = field(default_factory=dict)
     revision: int = 1
 
     @property
     def mark(self) -> str:
         """A text that changes whenever the state changes. An answer counts only for the state that it was asked in."""
         return f"{self.revision}~{self.began_at}"
+
+    def changed(self, number: int, now: datetime) -> ObjectCopy:
+        """Return the state after so many changes were found."""
+        if not number:
+            return self
+        hour, kept = str(_hour(now)), self._found_in_a_day(now)
+        return replace(self, found={**kept, hour: kept.get(hour, 0) + number})
+
+    def changes_of_a_day(self, now: datetime) -> int:
+        """Return how many changes were found in this hour and the 23 hours before it."""
+        return sum(self._found_in_a_day(now).values())
+
+    def _found_in_a_day(self, now: datetime) -> dict[str, int]:
+        return {hour: number for hour, number in self.found.items() if int(hour) > _hour(now) - HOURS_OF_A_DAY}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +268,9 @@ class PageKind(StrEnum):
     RECOVERED = "V"
     RESYNC_REQUIRED = "y"
 
+
+RECORD_KINDS = frozenset({PageKind.CHANGED, PageKind.DELETED})
+"""The kinds of pages whose changes are records."""
 
 KEPT = timedelta(days=7, hours=1)
 """How long a page is kept: as long as the events that name it."""

@@ -249,6 +249,9 @@ class PageReads(Protocol):
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places (connection, sequence) that exist, in no particular order."""
 
+    def change_pages_before(self, connection_id: str, sequence: int | None) -> Iterator[ChangePage]:
+        """Yield the pages of a connection with a lower sequence, or all, newest first. Some are read at a time."""
+
 
 class EntryReads(Protocol):
     """Reads of the entries of lists."""
@@ -440,6 +443,10 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
 
 class SubscriptionStore(Committing, ConnectionReads, SubscriptionReads, Protocol):
     """What the use cases of subscriptions need."""
+
+
+class HistoryStore(ConnectionReads, PageReads, Protocol):
+    """What the history of records needs."""
 
 
 class ConnectionStore(Committing, ConnectionReads, OwnerReads, RecordReads, InFlightReads, Protocol):

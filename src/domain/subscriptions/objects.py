@@ -137,8 +137,8 @@ def books_objects() -> Sequence[BooksObject]:
     return [found for name in names if (found := books_object(name))]
 
 
-def checked_object(name: str) -> BooksObject:
-    """Return the object with this name. Raises InvalidRequest, with the nearest names, if there is none."""
+def checked_object(name: str, field: str = "objects") -> BooksObject:
+    """Return the object with this name. Raises InvalidRequest for a field, with the nearest names, if there is none."""
     if found := books_object(name):
         return found
     names = [known.name for known in books_objects()]
@@ -146,7 +146,7 @@ def checked_object(name: str) -> BooksObject:
     hint = f"Use {', '.join(parts)}." if parts else did_you_mean(name, names)
     exists = f"{name}{_QUERY}" in request_names()
     reason = "cannot be asked for by time of change" if exists else "is not an object of QuickBooks"
-    raise InvalidRequest.of("objects", f"{name!r} {reason}. {hint or 'Use a name such as Customer or Invoice.'}")
+    raise InvalidRequest.of(field, f"{name!r} {reason}. {hint or 'Use a name such as Customer or Invoice.'}")
 
 
 def _since(model: RequestModel, element: str) -> str:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from domain.qbxml.codes.statuses import describe_status
 from domain.records.subscription import (
     FIRST_PAGE_SIZE,
+    RECORD_KINDS,
     START_NOW,
     START_WITH_ALL,
     BooksCopy,
@@ -165,6 +166,7 @@ class RunState:
         self._with_webhook = [one for one in state.subscriptions if one.webhook.url]
         self._before = {one.name: one for one in state.objects}
         self.objects = {name: self._begun(name, wish) for name, wish in sorted(self.wishes.items())}
+        self._phases = {name: one.phase for name, one in self.objects.items()}
 
     def _begun(self, name: str, wish: Wish) -> ObjectCopy:
         """Return the state of an object, as it is after the subscriptions of today."""
@@ -507,6 +509,7 @@ class RunState:
             reading=None,
             problem=None,
             file_id=self.file_id or one.file_id,
+            records=reading.records if one.phase is CopyPhase.SNAPSHOT else one.records,
             page_size=max(one.page_size, min(FIRST_PAGE_SIZE, 2 * one.page_size)),
         )
         self._store(after)
@@ -594,11 +597,17 @@ class RunState:
         if self.copy != self._copy_before:
             after = self.copy if self._copy_before is None else replace(self.copy, revision=self.copy.revision + 1)
             changes.append(Put(self._copy_before, after))
-        for name, one in self.objects.items():
-            before = self._before.get(name)
+        for name, one_now in self.objects.items():
+            before, one = self._before.get(name), one_now.changed(self._changes_found(name), self.now)
             if one != before:
                 changes.append(Put(before, one if before is None else replace(one, revision=one.revision + 1)))
         return [*changes, *(Put(None, page) for page in self.pages)]
+
+    def _changes_found(self, name: str) -> int:
+        """Return how many changes of an object were found. The records of a snapshot are not changes."""
+        if self._phases[name] is not CopyPhase.CHANGES:
+            return 0
+        return sum(page.number for page in self.pages if page.object == name and page.kind in RECORD_KINDS)
 
 
 class Unanswered(Exception):

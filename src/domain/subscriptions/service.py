@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain import qbxml
 from domain.errors import InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.ownership import not_found, owned_connection
@@ -19,7 +18,7 @@ from domain.records.subscription import (
 from domain.storage.changes import Put, RemoveCopy
 from domain.storage.retry import commit_with_retry
 from domain.subscriptions.objects import INCLUDES, checked_object
-from domain.subscriptions.run import RunState
+from domain.subscriptions.progress import Progress
 from domain.timestamps import timestamp, timestamp_from
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from domain.ports import Clock, IdSource
     from domain.records.connection import Connection
-    from domain.storage.changes import Change
     from domain.storage.ports import SubscriptionStore
 
 CONTENDED = "Other calls are changing the subscriptions of this connection."
@@ -45,20 +43,21 @@ class SubscriptionService:
         self._clock = clock
         self._new_id = new_id
 
-    def all_of(self, app_id: str, connection_id: str) -> tuple[CopyState, Sequence[Subscription]]:
-        """Return what is stored about the copy, and the subscriptions, oldest first."""
-        owned_connection(self._store.connection(connection_id), app_id)
+    def all_of(self, app_id: str, connection_id: str) -> tuple[Progress, Sequence[Subscription]]:
+        """Return how far the objects have been read, and the subscriptions, oldest first."""
+        connection = owned_connection(self._store.connection(connection_id), app_id)
         state = self._store.copy_state(connection_id)
-        return state, sorted(state.subscriptions, key=lambda one: (one.inserted_at, one.id))
+        progress = Progress(state, connection, self._clock())
+        return progress, sorted(state.subscriptions, key=lambda one: (one.inserted_at, one.id))
 
-    def get(self, app_id: str, connection_id: str, subscription_id: str) -> tuple[CopyState, Subscription]:
-        """Return what is stored about the copy, and one subscription."""
-        state, _ = self.all_of(app_id, connection_id)
-        return state, _found(state, subscription_id)
+    def get(self, app_id: str, connection_id: str, subscription_id: str) -> tuple[Progress, Subscription]:
+        """Return how far the objects have been read, and one subscription."""
+        progress, found = self.all_of(app_id, connection_id)
+        return progress, _found(found, subscription_id)
 
     def create(
         self, app_id: str, connection_id: str, *, actor: Actor, **settings: Any
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Store a subscription. Its first run is made in the next session of the Web Connector.
 
         `settings` are members of `Subscription`: `objects`, `every_minutes`, `verify_days`,
@@ -81,7 +80,7 @@ class SubscriptionService:
 
     def update(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor, **settings: Any
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Change settings. Objects that are added begin with a snapshot. Raises InvalidRequest."""
 
         def changed(before: Subscription, now: str) -> Subscription:
@@ -94,7 +93,7 @@ class SubscriptionService:
 
     def run(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Let the next session read the objects, even if they are not due."""
         return self._change(
             app_id,
@@ -107,7 +106,7 @@ class SubscriptionService:
 
     def pause(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Read the objects no more, unless another subscription wants them."""
         return self._change(
             app_id,
@@ -120,7 +119,7 @@ class SubscriptionService:
 
     def resume(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Read the objects again, from where the reading had stopped."""
         return self._change(
             app_id,
@@ -133,7 +132,7 @@ class SubscriptionService:
 
     def resync(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Begin a snapshot of a new generation with the next run."""
         return self._change(
             app_id,
@@ -150,14 +149,17 @@ class SubscriptionService:
         def attempt(_: object) -> None:
             connection = owned_connection(self._store.connection(connection_id), app_id)
             state = self._store.copy_state(connection_id)
-            before = _found(state, subscription_id)
+            before = _found(state.subscriptions, subscription_id)
             others = tuple(one for one in state.subscriptions if one is not before)
             wanted = {name for one in others for name in one.objects}
             removed = [one for one in state.objects if one.name not in wanted]
             entry = self._entry(Action.SUBSCRIPTION_DELETED, actor, before, before.revision + 1)
             after = replace(state, subscriptions=others)
             self._store.commit(
-                RemoveCopy(before), *map(RemoveCopy, removed), Put(None, entry), *self._due(connection, after)
+                RemoveCopy(before),
+                *map(RemoveCopy, removed),
+                Put(None, entry),
+                *self._known(connection, Progress(after, connection, self._clock())),
             )
 
         commit_with_retry(attempt, CONTENDED)
@@ -172,9 +174,9 @@ class SubscriptionService:
         action: Action,
         actor: Actor,
         change: Callable[[Subscription, str], Subscription],
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         def step(state: CopyState) -> tuple[Subscription, Subscription]:
-            before, now = _found(state, subscription_id), timestamp(self._clock())
+            before, now = _found(state.subscriptions, subscription_id), timestamp(self._clock())
             after = change(before, now)
             return before, before if after == before else after.changed(now)
 
@@ -187,31 +189,28 @@ class SubscriptionService:
         action: Action,
         actor: Actor,
         step: Callable[[CopyState], tuple[Subscription | None, Subscription]],
-    ) -> tuple[CopyState, Subscription]:
+    ) -> tuple[Progress, Subscription]:
         """Commit what `step` makes of the stored state. Return the state and the subscription after it."""
 
-        def attempt(_: object) -> tuple[CopyState, Subscription]:
+        def attempt(_: object) -> tuple[Progress, Subscription]:
             connection = owned_connection(self._store.connection(connection_id), app_id)
             state = self._store.copy_state(connection_id)
             before, after = step(state)
             others = tuple(one for one in state.subscriptions if one is not before)
-            changed = replace(state, subscriptions=(*others, after))
+            progress = Progress(replace(state, subscriptions=(*others, after)), connection, self._clock())
             if after is before:
-                return changed, after
+                return progress, after
             entry = self._entry(action, actor, after, after.revision)
-            self._store.commit(Put(before, after), Put(None, entry), *self._due(connection, changed))
-            return changed, after
+            known = self._known(connection, progress)
+            self._store.commit(Put(before, after), Put(None, entry), *known)
+            return progress.of(known[0].after if known else connection), after
 
         return commit_with_retry(attempt, CONTENDED)
 
-    def _due(self, connection: Connection, state: CopyState) -> list[Change]:
-        """Return the change of the connection that sets the time of its next run."""
-        now = self._clock()
-        version = qbxml.default_version(connection.qbxml_version)
-        due_at = RunState(state, connection.id, connection.app_id, version=version, now=now).next_due_at
-        if due_at == connection.run_due_at:
-            return []
-        return [Put(connection, replace(connection, run_due_at=due_at).changed(timestamp(now)))]
+    def _known(self, connection: Connection, progress: Progress) -> list[Put[Connection]]:
+        """Return the change of what the connection knows: when its next run is due, and how old the copy is."""
+        after = replace(connection, run_due_at=progress.run.next_due_at, copied_at=progress.all_copied_at)
+        return [] if after == connection else [Put(connection, after.changed(timestamp(self._clock())))]
 
     def _entry(self, action: Action, actor: Actor, one: Subscription, revision: int) -> Any:
         subject = Subject(one.app_id, one.id, revision, one.connection_id)
@@ -240,9 +239,9 @@ def checked_start(start: str) -> str:
     return timestamp_from(start)
 
 
-def _found(state: CopyState, subscription_id: str) -> Subscription:
+def _found(subscriptions: Sequence[Subscription], subscription_id: str) -> Subscription:
     """Return a subscription of a connection. Raises NotFound."""
-    for one in state.subscriptions:
+    for one in subscriptions:
         if one.id == subscription_id:
             return one
     raise not_found("subscription")

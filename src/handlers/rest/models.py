@@ -23,6 +23,7 @@ from domain.records.session import MAX_LINGER_SECONDS
 from domain.records.subscription import (
     MAX_MINUTES,
     MAX_OBJECTS,
+    MAX_SEQUENCE,
     MAX_VERIFY_DAYS,
     MIN_MINUTES,
     START_WITH_ALL,
@@ -57,6 +58,7 @@ def _in_digits(value: Any) -> Any:
 
 SendWithin = Annotated[int, Field(ge=MIN_SEND_WITHIN, le=MAX_SEND_WITHIN)]
 InDigits = Annotated[int, BeforeValidator(_in_digits)]
+ChangeSequence = Annotated[int, Field(ge=1, le=MAX_SEQUENCE), BeforeValidator(_in_digits)]
 WaitSeconds = Annotated[int, Field(ge=1, le=MAX_WAIT_SECONDS), BeforeValidator(_in_digits)]
 
 
@@ -643,6 +645,23 @@ class EventParameters(Parameters):
         description="Wait for up to this many seconds, until there is an event. If too many calls wait, the "
         "answer comes at once.",
     )
+
+
+class ChangeParameters(Parameters):
+    """Which changes of records."""
+
+    object: ObjectName | None = Field(default=None, description="Only changes of this object of QuickBooks.")
+    id: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=40,
+        description="Only changes of the record with this ListID or TxnID.",
+        examples=["80000001-1"],
+    )
+    before: ChangeSequence | None = Field(
+        default=None, description="`next` of the last answer. Without it: the newest changes."
+    )
+    limit: InDigits = Field(default=50, ge=1, le=100)
 
 
 class AuditLogParameters(Parameters):

@@ -10,7 +10,8 @@ from handlers.views.schema import Data
 from handlers.views.subscriptions import SubscriptionView, subscription_view
 
 if TYPE_CHECKING:
-    from domain.records.subscription import CopyState, Subscription
+    from domain.records.subscription import Subscription
+    from domain.subscriptions.progress import Progress
     from handlers.rest.models import ChangedSubscription, NewSubscription
 
 SubscriptionResponse = Data[SubscriptionView]
@@ -23,6 +24,6 @@ def checked_settings(body: NewSubscription | ChangedSubscription) -> dict[str, A
     return body.settings()
 
 
-def subscription_response(found: tuple[CopyState, Subscription]) -> SubscriptionResponse:
+def subscription_response(found: tuple[Progress, Subscription]) -> SubscriptionResponse:
     """Return the response with a subscription."""
     return {"data": subscription_view(*found)}

@@ -144,6 +144,13 @@ class ConnectionView(TypedDict):
             "when the service does not know whether the expected call came"
         ),
     ]
+    copied_at: Annotated[
+        Moment | None,
+        Schema(
+            "When all objects of its subscriptions had been read to the end: programs that read the feed have a copy "
+            "of the books as of then. Null without subscriptions, and while an object was never read or needs a resync"
+        ),
+    ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
     warnings: Annotated[list[ConnectionWarningView], Schema("What needs a person, although nothing waits for it")]
     counts: NotRequired[
@@ -213,6 +220,7 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "redirect_url": link.redirect_url if link else None,
         "onboarding_expires_at": link.expires_at if link else None,
         "next_session_at": timestamp(session_at) if session_at else None,
+        "copied_at": stored.copied_at,
         "waiting_reason": waiting_reason(of_connection(stored, now)),
         "warnings": [warning(one) for one in warnings(stored, now)],
         "links": {

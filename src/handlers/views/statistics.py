@@ -132,6 +132,9 @@ class ConnectionHealthView(TypedDict):
             "called, while a session is running and while the connection is paused"
         ),
     ]
+    copied_at: Annotated[
+        Moment | None, Schema("When all objects of its subscriptions had been read to the end, as in the connection")
+    ]
     waiting_reason: Annotated[WaitingReasonView | None, Schema("Null if nothing blocks the queue")]
     warnings: Annotated[list[ConnectionWarningView], Schema("What needs a person, although nothing waits for it")]
     oldest_waiting_at: Annotated[Moment | None, Schema("When its oldest waiting request was queued")]
@@ -245,6 +248,7 @@ def _health(overview: ConnectionOverview, now: datetime) -> ConnectionHealthView
         "last_connected_at": connection.last_connected_at,
         "stopped_calling": overview.has_stopped_calling,
         "silent_since": silent_since(connection, now, waits_since),
+        "copied_at": connection.copied_at,
         "waiting_reason": waiting_reason(of_connection(connection, now, waits_since)),
         "warnings": [warning(one) for one in warnings(connection, now, waits_since)],
         "oldest_waiting_at": oldest.inserted_at if oldest else None,

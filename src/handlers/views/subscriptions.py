@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from domain.records.subscription import CopyPhase
+from domain.records.subscription import CopyPhase, PageKind
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
-    from domain.records.subscription import CopyState, Subscription
+    from domain.records.subscription import Subscription
+    from domain.subscriptions.history import History, RecordChange
+    from domain.subscriptions.progress import Progress
 
 
 class ObjectView(TypedDict):
@@ -26,6 +28,25 @@ class ObjectView(TypedDict):
     ]
     generation: Annotated[int, Schema("The number of the last snapshot, or 0")]
     read_at: Annotated[Moment | None, Schema("When it was last read to the end")]
+    next_read_at: Annotated[
+        Moment | None,
+        Schema("When it is read next. Now or earlier: in the next session. Null: it is paused, or needs a resync"),
+    ]
+    records: Annotated[
+        int | None, Schema("How many records the last complete snapshot had. Null: there was none", minimum=0)
+    ]
+    records_so_far: Annotated[
+        int | None,
+        Schema("How many records were read, while reading it takes several messages. Null: none has begun", minimum=0),
+    ]
+    changes: Annotated[
+        int,
+        Schema(
+            "How many changes and deletions were found in this hour and the 23 hours before, without the records of "
+            "snapshots",
+            minimum=0,
+        ),
+    ]
     problem: Annotated[str | None, Schema("Why it cannot be read, or what is missing")]
 
 
@@ -50,6 +71,18 @@ class SubscriptionView(TypedDict):
         Moment | None,
         Schema("When the service gave up a page of changes last, since the URL was set. It is only in the feed"),
     ]
+    copied_at: Annotated[
+        Moment | None,
+        Schema(
+            "When all objects had been read to the end: the earliest `read_at` of those that QuickBooks can read. Null "
+            "while one was never read or needs a resync"
+        ),
+    ]
+    last_run_at: Annotated[Moment | None, Schema("When a run of the connection last ended with nothing left to read")]
+    next_run_at: Annotated[
+        Moment | None,
+        Schema("When the first of the objects is read next. Now or earlier: in the next session. Null: none is read"),
+    ]
     failures: Annotated[int, Schema("How many runs of the connection have failed in a row", minimum=0)]
     error: Annotated[str | None, Schema("The last failure, for people")]
     inserted_at: Moment
@@ -62,26 +95,77 @@ class SubscriptionListView(TypedDict):
     data: list[SubscriptionView]
 
 
-def subscription_view(state: CopyState, one: Subscription) -> SubscriptionView:
-    """Return the JSON of a subscription. `state` has what was read."""
-    objects = {known.name: known for known in state.objects}
-    read = state.copy.read if state.copy else {}
+FoundAt = Annotated[Moment, Schema("When a run found it")]
+ObjectName = Annotated[str, Schema("The object of QuickBooks", examples=["Invoice"])]
+RecordId = Annotated[str, Schema("The ListID or TxnID", examples=["80000001-1"])]
+Sequence = Annotated[int, Schema("Rises with each change of a connection")]
+Generation = Annotated[int, Schema("The snapshot that the change belongs to. Later ones have a higher number")]
 
-    def view(name: str) -> ObjectView:
-        known = objects.get(name)
-        return {
-            "object": name,
-            "state": known.phase if known else None,
-            "generation": known.generation if known else 0,
-            "read_at": read.get(name),
-            "problem": known.problem if known else None,
-        }
 
+class RecordChangedView(TypedDict):
+    """A record has changed, or a snapshot has read it."""
+
+    type: Literal["record.changed"]
+    at: FoundAt
+    object: ObjectName
+    id: RecordId
+    sequence: Sequence
+    generation: Generation
+    edit_sequence: Annotated[str | None, Schema("The EditSequence of the record")]
+    time_modified: Annotated[str | None, Schema("The time of the change by the clock of the books")]
+    record: Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]
+
+
+class RecordDeletedView(TypedDict):
+    """A record was deleted."""
+
+    type: Literal["record.deleted"]
+    at: FoundAt
+    object: ObjectName
+    id: RecordId
+    sequence: Sequence
+    generation: Generation
+    time_deleted: Annotated[str | None, Schema("The time of the deletion by the clock of the books")]
+
+
+class ChangesView(TypedDict):
+    """Changes of records, newest first."""
+
+    data: list[RecordChangedView | RecordDeletedView]
+    next: Annotated[int | None, Schema("`before` of the call that continues, or null if nothing older is kept")]
+    read_from: Annotated[Moment, Schema("All changes that were found since then, and are meant, are in the answers")]
+
+
+def changes_view(found: History) -> ChangesView:
+    """Return the JSON of changes."""
+    return {
+        "data": [_change_view(change) for change in found.changes],
+        "next": found.before,
+        "read_from": found.read_from,
+    }
+
+
+def _change_view(change: RecordChange) -> RecordChangedView | RecordDeletedView:
+    page = change.page
+    view: Any = {
+        "type": "record.deleted" if page.kind is PageKind.DELETED else "record.changed",
+        "at": page.at,
+        "object": page.object,
+        "sequence": change.sequence,
+        "generation": page.generation,
+        **change.content,
+    }
+    return view  # type: ignore[no-any-return]  # the content of a change is JSON from the table
+
+
+def subscription_view(progress: Progress, one: Subscription) -> SubscriptionView:
+    """Return the JSON of a subscription."""
+    copy = progress.copy
     return {
         "id": one.id,
         "connection_id": one.connection_id,
         "name": one.name,
-        "objects": [view(name) for name in one.objects],
+        "objects": [_object_view(progress, name) for name in one.objects],
         "every_minutes": one.every_minutes,
         "verify_days": one.verify_days,
         "start": one.start,
@@ -91,8 +175,26 @@ def subscription_view(state: CopyState, one: Subscription) -> SubscriptionView:
         "webhook_error": one.webhook.error,
         "webhook_failed_at": one.webhook.failed_at,
         "webhook_gave_up_at": one.webhook.gave_up_at,
-        "failures": state.copy.failures if state.copy else 0,
-        "error": state.copy.error if state.copy else None,
+        "copied_at": progress.copied_at(one),
+        "last_run_at": copy.last_run_at,
+        "next_run_at": progress.next_run_at(one),
+        "failures": copy.failures,
+        "error": copy.error,
         "inserted_at": one.inserted_at,
         "updated_at": one.updated_at,
+    }
+
+
+def _object_view(progress: Progress, name: str) -> ObjectView:
+    known = progress.objects.get(name)
+    return {
+        "object": name,
+        "state": known.phase if known else None,
+        "generation": known.generation if known else 0,
+        "read_at": progress.copy.read.get(name),
+        "next_read_at": progress.next_read_at(name),
+        "records": known.records if known else None,
+        "records_so_far": known.reading.records if known and known.reading else None,
+        "changes": known.changes_of_a_day(progress.now) if known else 0,
+        "problem": known.problem if known else None,
     }

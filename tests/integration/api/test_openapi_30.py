@@ -47,6 +47,7 @@ ANY_VALUE = {
     *((name, "last_error") for name, of in EVENTS.items() if of.startswith("connection.") and of != DELETED),
     *((name, "request_json") for name in ("BatchRequestInput", "ContinuationInput", "QueuedRequestInput")),
     *((name, "details") for name in ("ErrorObject", "Refusal", "RequestError")),
+    ("Changes", "data", "[]", "record"),
     ("RecordChangedEvent", "record"),
     # What the simulator of a test connection understands and shows.
     ("Books", "shown"),

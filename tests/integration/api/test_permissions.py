@@ -21,6 +21,7 @@ from domain.records.approval import Approval
 from domain.records.batch import ids_of_batch, new_batch_id
 from domain.records.request import Attempts, QueuedRequest, RequestError, State
 from domain.records.session import InFlight
+from domain.records.subscription import ChangePage, PageKind
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import (
     AddRequest,
@@ -169,6 +170,9 @@ def end_what_is_queued_again(store: DynamoDBStore, record: QueuedRequest, functi
 
 def subscribe(store: DynamoDBStore, function: str, connection: Connection) -> None:
     """Store a subscription for a function of subscriptions. A run is due, unless it is paused."""
+    if function == "list_changes":
+        page = ChangePage(CONNECTION_ID, APP_ID, 5, PageKind.CHANGED, "Bill", 1, timestamp(NOON), 1, '[{"id": "1"}]')
+        store.commit(Put(None, page))
     if "subscription" in function:
         due_at = None if "resume" in function else timestamp(NOON)
         due = replace(connection, run_due_at=due_at).changed(timestamp(NOON))

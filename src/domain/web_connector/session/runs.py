@@ -19,6 +19,7 @@ from domain.qbxml.response.reader import UnreadableResponse
 from domain.records.session import LastResponse
 from domain.records.subscription import RunMessage
 from domain.storage.changes import Put
+from domain.subscriptions.progress import copied_at, wanted
 from domain.subscriptions.run import RunState, Unanswered
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import connection_error, error_message
@@ -217,14 +218,16 @@ class Turn:
         limits = replace(self.session.limits, run_due_at=state.next_due_at)
         last = replace(self.session, run=None, limits=limits).called(self.now)
         result = PROGRESS if reply.result else lingering.NO_OP
-        changes = [Put(self.session, last), *self._connection(state.next_due_at), *state.changes()]
+        after = self._known(self.connection, state, state.next_due_at)
+        changes: list[Change] = [Put(self.session, last), *state.changes()]
+        if after != self.connection:
+            changes.append(Put(self.connection, after.changed(timestamp(self.now))))
         return Decision(replace(reply, result=result), changes)
 
-    def _connection(self, due_at: str | None) -> list[Change]:
-        if self.connection.run_due_at == due_at:
-            return []
-        after = replace(self.connection, run_due_at=due_at).changed(timestamp(self.now))
-        return [Put(self.connection, after)]
+    def _known(self, connection: Connection, state: RunState, due_at: str | None) -> Connection:
+        """Return a connection that knows when its next run is due, and how old the copy is."""
+        names = wanted(self.stored.subscriptions)
+        return replace(connection, run_due_at=due_at, copied_at=copied_at(names, state.copy, state.objects))
 
     def _end(self, state: RunState, reply: Reply, due_at: str | None, reason: str | None = None) -> Decision:
         """Return the decision to end the session, and to make the next run at a time."""
@@ -234,7 +237,7 @@ class Turn:
         ended = session_end(replace(session, last_response=last), self.now, reason)
         changes: list[Change] = [replace(ended, before=session), *state.changes()]
         free = freed(connection, session, self.now) if connection.session_id == session.id else connection
-        changes.append(Put(connection, replace(free, run_due_at=due_at).changed(timestamp(self.now))))
+        changes.append(Put(connection, self._known(free, state, due_at).changed(timestamp(self.now))))
         return Decision(reply, changes)
 
     def _failed(self, state: RunState, problem: str) -> Decision:
