@@ -162,7 +162,7 @@ test-changed: .venv/.installed ## Run the tests that a change since main can aff
 	@files=$$($(BIN)/python -m tests.changed); [ -z "$$files" ] || $(PYTEST) $$files
 
 # Tests of the typed clients and of the programs that use them.
-CLIENTS_TESTS := $(addprefix tests/examples/test_,clients.py mcp.py receivers.py shop.py)
+CLIENTS_TESTS := $(addprefix tests/examples/test_,clients.py mcp.py mirror.py receivers.py shop.py)
 
 .PHONY: test-programs
 test-programs: .venv/.installed ## Run the tests that start programs: local ones, end to end, the guides and examples, releases

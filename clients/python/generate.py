@@ -155,6 +155,7 @@ def main(output: Path = OUTPUT) -> None:
         "reports.py": generate_reports.types_module(reports),
         "routes.py": generate_api.table_module(routes),
         "api.py": generate_api.types_module(routes, document["components"]["schemas"]),
+        "changes.py": generate_resources.changes_module(resources),
         "kinds.py": generate_resources.table_module(requests, resources),
         "facts.py": facts_module(requests, responses, types),
         "returned.py": returned_module(requests, responses, types, missing),

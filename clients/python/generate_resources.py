@@ -25,6 +25,9 @@ NUMBERED_OTHERWISE = {"JournalEntry", "TransferInventory", "BuildAssembly"}
 WITHOUT_CUSTOM_FIELDS = {"Account", "OtherName"}
 """Objects whose data extensions are private data of programs only: users define fields for the others of the schema."""
 
+CHANGES = ("Deleted", "SnapshotStarted", "SnapshotCompleted", "ResyncRequired", "ReadingFailed", "ReadingRecovered")
+"""What `changes` yields beside a record that has changed: the classes of `qbxml_queue.changes`."""
+
 METHODS = ("create", "ensure", "get", "find", "list", "update", "delete", "void")
 
 
@@ -348,3 +351,33 @@ def _steps(resource: Resource) -> Iterator[str]:
             arguments, result, note = called[method]
             yield f"    def {method}(self, {arguments}) -> Entry[r.{result}]:"
             yield f'        """{note}"""'
+
+
+# Changes
+
+
+def changes_module(found: Sequence[Resource]) -> str:
+    """Return the module with the type of a change of each object that a subscription can name."""
+    names = sorted(one.name for one in found if one.modified and one.returns == (f"{one.name}Ret",))
+    return "\n".join(
+        [
+            '"""The types of the changes of the books."""',
+            "",
+            "from typing import Literal, TypeAlias, Union",
+            "",
+            "from qbxml_queue import changes as c",
+            "from qbxml_queue.schema import responses as r",
+            "",
+            "RecordChanged: TypeAlias = Union[",
+            *(f'    "c.Changed[Literal[{name!r}], r.{name}Ret]",' for name in names),
+            "]",
+            '"""A record has changed. Its `object` tells the type of its `record`."""',
+            "",
+            "BooksChange: TypeAlias = Union[",
+            "    RecordChanged,",
+            *(f"    c.{name}," for name in CHANGES),
+            "]",
+            '"""What `changes` yields."""',
+            "",
+        ]
+    )

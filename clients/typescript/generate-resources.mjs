@@ -199,6 +199,22 @@ function returnedName(name, tree) {
   return [name, `${base}Ret`, base].find((one) => one in tree) ?? null;
 }
 
+// Changes
+
+/** Return the type of the record of each object that a subscription can name. */
+export function changesFile(found) {
+  const all = Object.values(found).filter(
+    ({ name, modified, returns }) => modified.length > 0 && returns.length === 1 && returns[0] === `${name}Ret`,
+  );
+  return [
+    'import type * as r from "./responses.cjs";',
+    "/** The objects that a subscription can name, and the type of the records of each. */",
+    "export interface RecordsByObject {",
+    ...all.map(({ name }) => `  ${name}: r.${name}Ret;`).sort(),
+    "}",
+  ];
+}
+
 // Types
 
 /** Return the declarations of all resources, for a client and for a batch. */

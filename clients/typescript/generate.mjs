@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 
 import { apiFile, routesFile, routesOf } from "./generate-api.mjs";
 import { reportTypesFile, reportsFile, reportsOf } from "./generate-reports.mjs";
-import { resourcesOf, tableFile, typesFile } from "./generate-resources.mjs";
+import { changesFile, resourcesOf, tableFile, typesFile } from "./generate-resources.mjs";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const REPOSITORY = join(HERE, "..", "..");
@@ -374,6 +374,7 @@ export function main(folder = join(SOURCE, "schema")) {
     ),
     "records.d.cts": recordsFile(document.components.schemas),
     "resources.d.cts": typesFile(resources),
+    "changes.d.cts": changesFile(resources),
     "kinds.js": tableFile(requests, responses, resources),
     "reports.d.cts": reportTypesFile(reports, requests),
     "report-names.js": reportsFile(reports),

@@ -185,7 +185,7 @@ def test_the_readme_of_the_python_client_runs_as_printed(run: Run, typed_client:
     secret, headers, body = signed_webhook()
     given = f"secret, headers, body = {secret!r}, {headers!r}, {body.encode()!r}\n"
     program = tmp_path / "readme.py"
-    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 9), encoding="utf-8")
+    program.write_text(given + blocks_in(ROOT / "clients" / "python" / "README.md", "python", 11), encoding="utf-8")
 
     variables = variables_of(run) | {"WEBHOOK_SECRET": secret, "PYTHONPATH": str(typed_client)}
     output = output_of([PYTHON, program], tmp_path, **variables)
@@ -205,13 +205,14 @@ def test_the_readme_of_the_typescript_client_runs_as_printed(run: Run, tmp_path:
         f"const {name} = {json.dumps(value)};"
         for name, value in {"secret": secret, "headers": headers, "body": body}.items()
     )
-    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 8)
+    program = given + "\n" + blocks_in(ROOT / "clients" / "typescript" / "README.md", "typescript", 9)
     (tmp_path / "readme.mts").write_text(program, encoding="utf-8")
     # In place of the types of Node, which a project of the reader has.
     (tmp_path / "node.d.ts").write_text(
         'declare module "node:fs" {\n'
         "  export function existsSync(path: string): boolean;\n"
         "  export function readFileSync(path: string, encoding: string): string;\n"
+        "  export function renameSync(path: string, other: string): void;\n"
         "  export function writeFileSync(path: string, text: string): void;\n"
         "}\n",
         encoding="utf-8",

@@ -23,8 +23,9 @@ API_KEY = "sk_test"
 class Service:
     """Queues requests and ends each after `polls` polls as `outcome` says. Queries have `pages` pages.
 
-    `hold` holds a call. `faults` are consumed by the calls, in order: a status, an exception, or None for a call that
-    works. An exception of reading comes after the service has executed the call.
+    `hold` holds a call. The feed has forgotten the first `oldest` events, and lists up to `listed` in a call. `faults`
+    are consumed by the calls, in order: a status, an exception, or None for a call that works. An exception of reading
+    comes after the service has executed the call.
     """
 
     scope: str = "full"
@@ -40,6 +41,8 @@ class Service:
     left: dict[str, int] = field(default_factory=dict)
     batches: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
+    oldest: int = 0
+    listed: int = 2
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         self.calls.append(request)
@@ -105,9 +108,11 @@ class Service:
         return httpx.Response(201, json={"data": self.batches[key]})
 
     def _events(self, request: httpx.Request) -> httpx.Response:
-        start = int(request.url.params.get("after", "0"))
-        data = self.events[start : start + 2]
-        answer = {"data": data, "next": str(start + len(data)), "has_more": start + 2 < len(self.events)}
+        start = int(request.url.params.get("after", self.oldest))
+        if start < self.oldest:
+            return _error(410, "cursor_expired", {}, {"oldest": str(self.oldest)})
+        data = self.events[start : start + self.listed]
+        answer = {"data": data, "next": str(start + len(data)), "has_more": start + self.listed < len(self.events)}
         return httpx.Response(200, json=answer)
 
     def _add(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -158,8 +163,14 @@ class Service:
         return httpx.Response(200, json={"data": record})
 
 
-def _error(status: int, code: str, headers: dict[str, str]) -> httpx.Response:
-    return httpx.Response(status, json={"error": {"code": code, "message": "No."}}, headers=headers)
+def _error(status: int, code: str, headers: dict[str, str], details: dict[str, Any] | None = None) -> httpx.Response:
+    error = {"code": code, "message": "No.", "details": details or {}}
+    return httpx.Response(status, json={"error": error}, headers=headers)
+
+
+def transport_of(service: Service) -> httpx.MockTransport:
+    """Return the transport of a client whose calls a service in memory answers."""
+    return httpx.MockTransport(service)
 
 
 def operation_of(request: httpx.Request) -> str:

@@ -23,10 +23,11 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Literal
 
-from qbxml_queue import AsyncClient, Client, FileCursor, StillWaiting, line as new_line, verify
-from qbxml_queue.schema.records import QueuedRequest
+from qbxml_queue import AsyncClient, Changed, Client, Deleted, FileCursor, ResyncRequired, SnapshotCompleted
+from qbxml_queue import StillWaiting, line as new_line, verify
+from qbxml_queue.schema.records import NewSubscription, QueuedRequest
 from qbxml_queue.schema.requests import InvoiceAddRequest, InvoiceLineAdd
-from qbxml_queue.schema.responses import CustomerRet
+from qbxml_queue.schema.responses import CustomerRet, InvoiceRet
 
 
 def balance(books: Client) -> Decimal | None:
@@ -70,6 +71,31 @@ def order(books: Client) -> Decimal | None:
             pages: int = event["pages"]
             print(pages)
     return invoice.result["InvoiceRet"].get("BalanceRemaining")
+
+
+def copy(books: Client) -> None:
+    body: NewSubscription = {"objects": ["Customer", "Invoice"], "include": {"Invoice": ["lines"]}}
+    subscription = books.api.create_subscription(body)
+    for change in books.changes(FileCursor("changes.cursor"), subscription_id=subscription["id"]):
+        if isinstance(change, Changed):
+            if change.object == "Invoice":
+                invoice: InvoiceRet = change.record
+                number: str | None = invoice.get("RefNumber")
+                print(number, [line.get("Amount") for line in invoice.get("InvoiceLineRet", [])])
+            elif change.object == "Customer":
+                print(change.record["FullName"], change.sequence)
+        elif isinstance(change, Deleted):
+            print(change.object, change.id, change.sequence)
+        elif isinstance(change, SnapshotCompleted):
+            print(change.object, change.generation, change.records)
+        elif isinstance(change, ResyncRequired):
+            print(change.reason, books.api.resync_subscription(subscription["id"])["objects"][0]["state"])
+
+
+async def copy_later(books: AsyncClient) -> None:
+    async for change in books.changes(FileCursor("changes.cursor")):
+        if isinstance(change, Changed) and change.object == "Bill":
+            print(change.record["TxnID"], change.record.get("AmountDue"))
 
 
 def receive(secret: str, headers: dict[str, str], body: bytes) -> str | None:
@@ -191,10 +217,13 @@ WRONG = {
     "an event of another type": 'print([one["pages"] for one in books.api.list_events()["data"] if one["type"] == '
     '"connection.stalled"])',
     "a member that not all webhooks have": 'print(verify("", {}, b"")["occurred_at"])',
+    "an object of another change": 'print([one.record["RefNumber"] for one in books.changes(FileCursor("x")) '
+    'if isinstance(one, Changed) and one.object == "Customer"])',
+    "a member that not all changes have": 'print([one.record for one in books.changes(FileCursor("x"))])',
     "an option": 'books.execute({"CustomerQueryRq": {}}, idempotencykey="1")',
 }
 
-PRELUDE = "from qbxml_queue import Client, line, verify\n\n\ndef use(books: Client) -> None:\n    "
+PRELUDE = "from qbxml_queue import Changed, Client, FileCursor, line, verify\n\n\ndef use(books: Client) -> None:\n    "
 
 ANNOTATED = """\
 from qbxml_queue.schema.requests import CustomerAddRequest

@@ -1,4 +1,5 @@
 // What the methods of the client take and return: options, entries of batches, cursors.
+import type { RecordsByObject } from "./schema/changes.cjs";
 import type { QueuedRequest } from "./schema/records.cjs";
 import type { Reference } from "./values.cjs";
 
@@ -173,6 +174,82 @@ export interface EventsOptions {
   /** True includes the other connections of the app. */
   everyConnection?: boolean;
 }
+
+export interface ChangesOptions {
+  /** Leaves out the objects that only other subscriptions name. */
+  subscriptionId?: string;
+}
+
+/**
+ * A record was added or has changed, or a snapshot has read it. Ignore it if you have this `object` and `id` with the
+ * same `sequence` or a higher one, also as a deletion.
+ */
+export interface RecordChanged<Name extends keyof RecordsByObject> {
+  type: "record.changed";
+  object: Name;
+  id: string;
+  sequence: number;
+  generation: number;
+  record: RecordsByObject[Name];
+}
+
+/** A record was deleted. Ignore it like a `RecordChanged`, and remember its `sequence` until the next snapshot. */
+export interface RecordDeleted {
+  type: "record.deleted";
+  object: keyof RecordsByObject;
+  id: string;
+  sequence: number;
+  generation: number;
+}
+
+/** All records of an object are read. Their changes have this generation. */
+export interface SnapshotStarted {
+  type: "subscription.snapshot_started";
+  object: keyof RecordsByObject;
+  generation: number;
+}
+
+/**
+ * All records of an object were read, and `records` is their number. Remove those with a lower generation and a lower
+ * sequence, and forget deletions with such numbers.
+ */
+export interface SnapshotCompleted {
+  type: "subscription.snapshot_completed";
+  object: keyof RecordsByObject;
+  sequence: number;
+  generation: number;
+  records: number;
+}
+
+/** Changes of an object may be missing, or of all objects if it is null. Resync the subscription. */
+export interface ResyncRequired {
+  type: "subscription.resync_required";
+  object: keyof RecordsByObject | null;
+  /** What happened, for people. */
+  reason: string;
+}
+
+/** Three runs have failed in a row. The copy is as old as the last run. */
+export interface ReadingFailed {
+  type: "subscription.failed";
+  /** What happened, for people. */
+  reason: string;
+}
+
+/** A run has succeeded after `subscription.failed`. */
+export interface ReadingRecovered {
+  type: "subscription.recovered";
+}
+
+/** What `changes` yields. `type` and `object` tell the type of `record`. */
+export type BooksChange =
+  | { [Name in keyof RecordsByObject]: RecordChanged<Name> }[keyof RecordsByObject]
+  | RecordDeleted
+  | SnapshotStarted
+  | SnapshotCompleted
+  | ResyncRequired
+  | ReadingFailed
+  | ReadingRecovered;
 
 export interface CallOptions {
   /** The parameters of the URL. A list is repeated. */

@@ -4,8 +4,10 @@ import type {
   AddOptions,
   ApproveOptions,
   BatchOptions,
+  BooksChange,
   CallOptions,
   Change,
+  ChangesOptions,
   ContinueOptions,
   Cursor,
   Entry,
@@ -91,6 +93,13 @@ export class Client {
    * one. Ends behind the last event.
    */
   events(cursor: Cursor, options?: EventsOptions): AsyncGenerator<FeedEvent, void>;
+  /**
+   * Yield the changes of the books behind a cursor, and store the cursor behind each group of up to 100. Only a group
+   * whose cursor was stored is not yielded again, so a `store` that commits a transaction commits the rows of the group
+   * with it. Ends behind the last change. If the cursor is older than the feed, it yields
+   * `subscription.resync_required` and goes on with the oldest event.
+   */
+  changes(cursor: Cursor, options?: ChangesOptions): AsyncGenerator<BooksChange, void>;
   /** Queue a request and return its record without waiting. */
   queue<N extends RequestName>(request: RequestOf<N>, options?: QueueOptions): Promise<QueuedRequest>;
   /**

@@ -1,6 +1,7 @@
 // A client for qbxml-queue, the REST API for QuickBooks Desktop. index.d.ts describes it.
 import { routesOf } from "./api.js";
 import { Batch, bodyOf } from "./batches.js";
+import { Place, TYPES, isChange } from "./changes.js";
 import { ApiError, InvalidSignature, ReadOnlyKey, StillWaiting } from "./errors.js";
 import { Unanswered, mayHaveArrived } from "./keys.js";
 import { PAGE_SIZE, WAIT_SECONDS, checkOptions, checkedSeconds, segment } from "./options.js";
@@ -33,7 +34,7 @@ export {
   StillWaiting,
 } from "./errors.js";
 
-/** @import { AddOptions, ApproveOptions, BatchOptions, CallOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions, RejectOptions } from "./calls.cjs" */
+/** @import { AddOptions, ApproveOptions, BatchOptions, BooksChange, CallOptions, ChangesOptions, ContinueOptions, Cursor, Environment, EventsOptions, ExecuteOptions, IterateOptions, QueueOptions, RejectOptions } from "./calls.cjs" */
 /** @import { Batch as BatchType } from "./index.js" */
 /** @import { Kind, Service } from "./internal.js" */
 /** @import { Decisions, QueuedRequest } from "./schema/records.cjs" */
@@ -273,6 +274,45 @@ export class Client {
       }
       [after, hasMore] = [feed.next, feed.has_more];
       await cursor.store(feed.next);
+    }
+  }
+
+  /** @param {Cursor} cursor @param {ChangesOptions} [options] @returns {AsyncGenerator<BooksChange, void>} */
+  changes(cursor, options = {}) {
+    checkOptions("changes", options);
+    return this.#changes(cursor, options);
+  }
+
+  /** @param {Cursor} cursor @param {ChangesOptions} options @returns {AsyncGenerator<BooksChange, void>} */
+  async *#changes(cursor, { subscriptionId }) {
+    let stored = await cursor.load();
+    for (let hasMore = true; hasMore;) {
+      const place = new Place(stored);
+      const feed = await this.#changesBehind(place, subscriptionId);
+      for (const event of feed.data) if (place.passes(event) && isChange(event)) yield event;
+      [place.after, hasMore] = [feed.next, feed.has_more];
+      const after = String(place);
+      if (after !== stored) await cursor.store(after);
+      stored = after;
+    }
+  }
+
+  /**
+   * Return the events behind a place. If the feed has no longer kept them, the only one asks for a resync.
+   * @param {Place} place @param {string | undefined} subscriptionId @returns {Promise<any>}
+   */
+  async #changesBehind({ after }, subscriptionId) {
+    /** @type {Record<string, string>} */
+    const parameters = { connection_id: this.#connection.split("/").at(-1) ?? "", types: TYPES };
+    if (subscriptionId !== undefined) parameters.subscription_id = subscriptionId;
+    if (after !== undefined) parameters.after = after;
+    try {
+      return await this.call("GET", "/api/v1/events", { parameters });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "cursor_expired") throw error;
+      const reason = "The feed keeps events for seven days, and the program has not read them for longer.";
+      const data = [{ type: "subscription.resync_required", object: null, reason }];
+      return { data, next: error.details?.oldest, has_more: true };
     }
   }
 

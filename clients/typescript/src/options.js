@@ -32,6 +32,7 @@ export const OPTIONS = {
   approve: ["acceptValues"],
   reject: ["dependants"],
   events: ["everyConnection"],
+  changes: ["subscriptionId"],
   call: ["parameters", "body", "idempotencyKey"],
   Client: ["fetch", "sleep", "clock", "newKey", "chance"],
 };

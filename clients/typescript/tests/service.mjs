@@ -38,6 +38,8 @@ export class Service {
   keys = new Map();
   batches = new Map();
   events = [];
+  /** How many of the first events the feed has forgotten. */
+  oldest = 0;
   now = 0;
   pauses = [];
 
@@ -74,7 +76,7 @@ export class Service {
     }
     const answer = this[operation](url, headers, body && JSON.parse(body));
     if (fault === "lost") throw new TypeError("fetch failed");
-    return Response.json(answer);
+    return answer instanceof Response ? answer : Response.json(answer);
   }
 
   get_api_key() {
@@ -130,7 +132,11 @@ export class Service {
   }
 
   list_events(url) {
-    const start = Number(url.searchParams.get("after") ?? 0);
+    const start = Number(url.searchParams.get("after") ?? this.oldest);
+    if (start < this.oldest) {
+      const error = { code: "cursor_expired", message: "No.", details: { oldest: String(this.oldest) } };
+      return Response.json({ error }, { status: 410 });
+    }
     const data = this.events.slice(start, start + 2);
     return { data, next: String(start + data.length), has_more: start + 2 < this.events.length };
   }

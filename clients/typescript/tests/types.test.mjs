@@ -116,6 +116,20 @@ export async function sell(books: Client, yesterday: Date): Promise<string> {
   return last.result.InvoiceRet.TxnID + discarded.id + data.length;
 }
 
+export async function copy(books: Client): Promise<void> {
+  const subscription = await books.api.createSubscription({ objects: ["Customer", "Invoice"] });
+  const cursor = { load: () => undefined, store: () => {} };
+  for await (const change of books.changes(cursor, { subscriptionId: subscription.id })) {
+    if (change.type === "record.changed") {
+      if (change.object === "Invoice") console.log(change.record.RefNumber, change.record.InvoiceLineRet?.length);
+      const invoice: responses.InvoiceRet | undefined = change.object === "Invoice" ? change.record : undefined;
+      console.log(invoice?.TxnID, change.sequence, change.generation);
+    } else if (change.type === "record.deleted") console.log(change.object, change.id, change.sequence);
+    else if (change.type === "subscription.snapshot_completed") console.log(change.sequence, change.records);
+    else if (change.type === "subscription.resync_required") await books.api.resyncSubscription(subscription.id);
+  }
+}
+
 export async function receive(headers: Headers, body: Uint8Array): Promise<string> {
   try {
     const event = await verify("whsec_", headers, body);
@@ -141,6 +155,8 @@ const WRONG = {
   "a query that cannot iterate": "books.iterate({ CompanyQueryRq: {} })",
   "a request of a batch": 'books.batch().add({ CustomrAddRq: { CustomerAdd: { Name: "Ada" } } })',
   "the result of an entry": "books.batch().add({ CustomerQueryRq: {} }).result.VendorRet",
+  "an object of another change":
+    'for await (const one of books.changes({ load: () => "", store: () => {} })) if (one.type === "record.changed" && one.object === "Customer") one.record.RefNumber',
   "an option": 'books.execute({ CustomerQueryRq: {} }, { idempotencykey: "1" })',
   "a member that not all webhooks have": '(await verify("", {}, "")).occurred_at',
 };

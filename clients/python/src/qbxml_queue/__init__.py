@@ -2,6 +2,16 @@
 
 from qbxml_queue.async_client import AsyncBatch, AsyncClient
 from qbxml_queue.batches import Entry
+from qbxml_queue.changes import (
+    Changed,
+    Deleted,
+    ReadingFailed,
+    ReadingRecovered,
+    ResyncRequired,
+    SnapshotCompleted,
+    SnapshotStarted,
+    change_of,
+)
 from qbxml_queue.client import Batch, Client
 from qbxml_queue.cursors import Cursor, FileCursor
 from qbxml_queue.errors import (
@@ -37,10 +47,12 @@ __all__ = [
     "AsyncClient",
     "Batch",
     "Change",
+    "Changed",
     "Client",
     "Conflict",
     "Cursor",
     "CustomFieldsNotWritten",
+    "Deleted",
     "DependencyFailed",
     "Discarded",
     "Entry",
@@ -52,12 +64,18 @@ __all__ = [
     "QbxmlQueueError",
     "QuickBooksError",
     "ReadOnlyKey",
+    "ReadingFailed",
+    "ReadingRecovered",
     "Reference",
     "RequestFailed",
     "ResultUnavailable",
+    "ResyncRequired",
+    "SnapshotCompleted",
+    "SnapshotStarted",
     "StaleEditSequence",
     "StillQueued",
     "StillWaiting",
+    "change_of",
     "line",
     "verify",
 ]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from qbxml_queue.resources import Listing
     from qbxml_queue.schema.api import ApiAsync
     from qbxml_queue.schema.calls import Add, ExecuteAsync, IterateAsync
+    from qbxml_queue.schema.changes import BooksChange
     from qbxml_queue.schema.records import Decisions, FeedEvent, QueuedRequest
     from qbxml_queue.schema.resources import ResourcesAsync, ResourcesInBatch
 else:
@@ -125,6 +126,23 @@ class AsyncClient(ResourcesAsync):
                 cursor.store(event["cursor"])
             after, has_more = feed["next"], feed["has_more"]
             cursor.store(after)
+
+    async def changes(self, cursor: Cursor, *, subscription_id: str | None = None) -> AsyncIterator[BooksChange]:
+        """Yield the changes of the books behind a cursor, and store the cursor behind each group of up to 100.
+
+        Only a group whose cursor was stored is not yielded again, so a `store` that commits a transaction commits the
+        rows of the group with it. `subscription_id` leaves out the objects that only other subscriptions name. Ends
+        behind the last change. If the cursor is older than the feed, it yields `ResyncRequired` and goes on with the
+        oldest event.
+        """
+        after, has_more = cursor.load(), True
+        while has_more:
+            page = await self.run(self.protocol.changes(after, subscription_id))
+            for change in page.changes:
+                yield change
+            if page.place != after:
+                cursor.store(page.place)
+            after, has_more = page.place, page.has_more
 
     async def queue(self, request: Mapping[str, Any], /, **options: Unpack[QueueOptions]) -> QueuedRequest:
         """Queue a request and return its record without waiting."""

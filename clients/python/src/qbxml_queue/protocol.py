@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+from qbxml_queue.changes import TYPES, ChangesRead, Place, ResyncRequired, change_of
 from qbxml_queue.errors import ApiError, ReadOnlyKey, StillWaiting
 from qbxml_queue.keys import Unanswered
 from qbxml_queue.options import IterateOptions, check_options
@@ -259,6 +260,26 @@ class Protocol:
         for event in feed["data"]:
             read_result(event)
         return feed
+
+    def changes(self, text: str | None, subscription_id: str | None) -> Steps[ChangesRead]:
+        """Return the changes behind a place. If the feed has no longer kept them, the only one is ResyncRequired."""
+        place = Place.parsed(text)
+        parameters = {"connection_id": self.connection.rpartition("/")[2], "types": TYPES}
+        if subscription_id is not None:
+            parameters["subscription_id"] = subscription_id
+        if place.after is not None:
+            parameters["after"] = place.after
+        try:
+            feed = yield from self.send(Call("GET", "/api/v1/events", parameters))
+        except ApiError as error:
+            if error.code != "cursor_expired":
+                raise
+            place.after = str(error.details["oldest"])
+            reason = "The feed keeps events for seven days, and the program has not read them for longer."
+            return ChangesRead([ResyncRequired(None, reason)], str(place), has_more=True)
+        found = [change for event in feed["data"] if place.passes(event) and (change := change_of(event))]
+        place.after = feed["next"]
+        return ChangesRead(found, str(place), feed["has_more"])
 
     def record(self, request_id: str, hold_seconds: int = 0) -> Steps[QueuedRequest]:
         """Return the record of a request, with `result` in place of `response_json`.

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
 
 def read_result(event: Any) -> None:
-    """Give the result of an event Python's types."""
+    """Give the result of an event, or its record, Python's types."""
     if isinstance(event.get("result"), dict):
         event["result"] = from_json(event["request_json"]["request"]["name"], event["result"])
+    if isinstance(event.get("record"), dict):
+        event["record"] = from_json("", event["record"])
 
 
 def result_of(record: QueuedRequest) -> dict[str, Any]:
