@@ -95,7 +95,12 @@ def test_a_subscription_is_run_paused_read_again_edited_and_deleted(console: Con
     card.get_by_role("button", name="Edit").click()
     dialog.get_by_label("Read every (minutes)").fill("30")
     dialog.get_by_role("checkbox", name="Inventory item", exact=True).uncheck()
+    dialog.get_by_label("Webhook URL").fill("ftp://hooks.example")
     console.confirm("Save")
+    expect(dialog).to_contain_text("must be an absolute URL")
+    dialog.get_by_label("Webhook URL").fill("http://127.0.0.1:9/changes")
+    console.confirm("Save")
+    console.sees("Webhook to http://127.0.0.1:9")
     console.sees("Read every 30 minutes")
     expect(rows(console)).to_have_count(1)
     assert stored(console, connection)["include"] == {"Invoice": ["lines"]}

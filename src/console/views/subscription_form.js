@@ -57,6 +57,15 @@ export function SubscriptionForm({ path, one, close, done }) {
           ${(control) => html`<input ...${control} ...${bind("verify_days")} inputmode="numeric" />`}
         <//>
       </div>
+      <${Field}
+        label="Webhook URL"
+        problem=${problems.webhook_url}
+        help="Gets the changes, a page at a time, beside the feed. It may be empty."
+      >
+        ${(control) => html`
+          <input ...${control} ...${bind("webhook_url")} inputmode="url" maxlength="2048" spellcheck=${false} />
+        `}
+      <//>
       ${
         isNew
           ? html`
@@ -79,17 +88,26 @@ const initial = (one) => ({
   objects: one.objects?.map(({ object }) => object) ?? [],
   every_minutes: String(one.every_minutes ?? 15),
   verify_days: String(one.verify_days ?? 7),
+  webhook_url: one.webhook_url ?? "",
   start: "all",
   parts: one.include ? partsOf(one.include) : ["lines"],
 });
 
-const bodyOf = ({ name, objects, every_minutes: minutes, verify_days: days, parts }, one) => ({
-  name: name.trim() || null,
-  objects,
-  every_minutes: Number(minutes),
-  verify_days: Number(days),
-  include: includeOf(objects, parts, one.include),
-});
+/**
+ * Returns the body of the call. A webhook URL that stays is left out, unless pages were given up: the service forgets
+ * them when it gets a URL.
+ */
+function bodyOf({ name, objects, every_minutes: minutes, verify_days: days, webhook_url: typed, parts }, one) {
+  const url = typed.trim() || null;
+  return {
+    name: name.trim() || null,
+    objects,
+    every_minutes: Number(minutes),
+    verify_days: Number(days),
+    include: includeOf(objects, parts, one.include),
+    ...((url !== (one.webhook_url ?? null) || one.webhook_gave_up_at) && { webhook_url: url }),
+  };
+}
 
 /** Throws what the form shows beside the fields. */
 function check(values) {

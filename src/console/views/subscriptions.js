@@ -14,7 +14,7 @@ import {
   subscriptionState,
   titleOf,
 } from "../lib/subscriptions.js";
-import { count, fullTime, plural } from "../lib/text.js";
+import { count, fullTime, originOf, plural } from "../lib/text.js";
 import { Ago, Badge, Button, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { RecordChanges } from "./record_changes.js";
@@ -106,6 +106,7 @@ function Subscription({ one, connection, edit, done }) {
           ${one.copied_at && html`<span class="strong"><${CopyAsOf} at=${one.copied_at} /></span>`}
           <span>Read ${interval(one.every_minutes)}</span>
           <span>All records again every ${one.verify_days === 1 ? "day" : plural(one.verify_days, "day")}</span>
+          ${one.webhook_url && html`<span>Webhook to <code class="break">${originOf(one.webhook_url)}</code></span>`}
           ${one.last_run_at && html`<span>Last run <${Ago} at=${one.last_run_at} /></span>`}
           ${!step && one.next_run_at && html`<span>Next run <${Ago} at=${one.next_run_at} /></span>`}
         </p>
@@ -116,6 +117,7 @@ function Subscription({ one, connection, edit, done }) {
           `
         }
         ${one.failures > 0 && html`<${Failures} one=${one} />`}
+        <${WebhookFailure} one=${one} />
       </div>
       <${Objects} one=${one} />
     </section>
@@ -140,6 +142,26 @@ function Failures({ one: { failures, error, next_run_at: next } }) {
       <p>
         ${isReported && REMEDY} Nothing is lost: the next run goes on where this one ended.
         ${next && html` The next one begins <${Ago} at=${next} /> at the earliest.`}
+      </p>
+    <//>
+  `;
+}
+
+/** What failed at the webhook. Pages that were given up are only in the feed, also after later attempts succeeded. */
+function WebhookFailure({ one: { webhook_error: error, webhook_failed_at: failedAt, webhook_gave_up_at: gaveUpAt } }) {
+  if (!error && !gaveUpAt) return null;
+  return html`
+    <${Note} tone=${gaveUpAt ? "red" : "amber"} title=${html`The webhook failed <${Ago} at=${failedAt} />`}>
+      ${error && html`<p><${Foreign} text=${error} /></p>`}
+      <p>
+        ${
+          gaveUpAt
+            ? html`
+              The service gave up some changes <${Ago} at=${gaveUpAt} />. The feed has them for seven days: let the
+              program read the feed, or choose Resync. Saving the webhook URL again removes this note.
+            `
+            : "It is tried again. The feed has the same changes."
+        }
       </p>
     <//>
   `;
