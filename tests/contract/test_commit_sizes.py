@@ -121,6 +121,7 @@ FIXED = {
     f"{SESSIONS}.login.Login._record_failure",
     "domain.subscriptions.service.SubscriptionService._commit.<locals>.attempt",
     "domain.webhooks.delivery.Deliverer._record",
+    "domain.webhooks.unrecorded_events.EventDeliverer._note",
 }
 """The functions that commit one change of an entity or of a request, at most with its connection, its session, an
 audit entry and the three queries that settle it."""

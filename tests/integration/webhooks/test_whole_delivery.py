@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from moto import mock_aws
 
-from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb import DynamoDBStore, keys
+from adapters.dynamodb.compression import packed_text
 from adapters.dynamodb.connections import CONNECTIONS, event_mark
 from adapters.dynamodb.records import record_item
+from adapters.dynamodb.subscriptions import CHANGES, PAGES
 from adapters.sqs import SqsRetryQueue
 from adapters.webhook_http import WebhookHttp
 from domain.queueing.service import RequestService
 from domain.records.app import App
 from domain.records.request import QueuedRequest, State
+from domain.records.subscription import ChangePage, PageKind, Subscription, SubscriptionWebhook
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
@@ -26,7 +29,7 @@ from domain.webhooks.addresses import UrlRules
 from domain.webhooks.delivery import Deliverer
 from domain.webhooks.patience import Patience
 from domain.webhooks.unrecorded_events import EventDeliverer
-from handlers import deliver_webhook, retry_webhook
+from handlers import deliver_webhook, log_and_forget, retry_webhook
 from handlers.views.changes_event import changes_event_body
 from handlers.views.connection_event import connection_event_body
 from handlers.views.webhook_event import event_body, resolved_event_body
@@ -195,6 +198,40 @@ def test_an_event_of_a_connection_is_repeated_through_the_queue_with_two_reads_e
     assert len(set(ids)) == 1
     assert [json.loads(body)["type"] for body in bodies] == ["connection.stalled"] * 2
     assert stack.planned_messages() == []
+
+
+def test_a_page_of_changes_is_repeated_through_the_queue_and_its_failure_is_written_once(stack: Stack) -> None:
+    requests: list[tuple[bytes, bytes]] = []
+    now = timestamp(NOON)
+    with Receiver(recording(requests, BUSY)) as receiver:
+        webhook = SubscriptionWebhook(f"http://127.0.0.1:{receiver.port}/hook")
+        one = Subscription(*("s1", CONNECTION_ID, APP_ID, now, now, ("Customer",), 15, "all", now), webhook=webhook)
+        page = ChangePage(
+            *(CONNECTION_ID, APP_ID, 7, PageKind.CHANGED, "Customer", 5, now, 1, '[{"id":"1-1"}]', (one.id,))
+        )
+        stack.store.commit(Put(None, one), Put(None, page))
+        item = PAGES.item(page) | {CHANGES: packed_text(page.changes)} | keys.expiry(page.expires_at)
+        record = {"eventName": "INSERT", "dynamodb": {"SequenceNumber": "1", "NewImage": stream_image(item)}}
+        assert log_and_forget.handler({"Records": [record]}, None) == {"batchItemFailures": []}
+        calls: list[dict[str, int]] = []
+        errors: list[str | None] = []
+        records: list[dict[str, str]] = []
+        for script in (recording(requests, BUSY), recording(requests), recording(requests)):
+            receiver.script = script
+            stack.calls.clear()
+            records = stack.planned_messages() or records
+            assert retry_webhook.handler({"Records": records}, None) == {"batchItemFailures": []}
+            stack.clock.advance(seconds=10)
+            calls.append(dict(stack.calls))
+            stored = stack.store.subscription(CONNECTION_ID, one.id)
+            assert stored
+            errors.append(stored.webhook.error)
+
+    reads = {"GetItem": 3, "BatchGetItem": 1}
+    assert calls == [reads | {"PutItem": 1}, reads | {"PutItem": 1}, reads], "a success after a success writes nothing"
+    assert errors == ["The receiver returned HTTP 503.", None, None]
+    assert {json.loads(body)["type"] for _, body in requests} == {"subscription.changes"}
+    assert len({json.loads(body)["id"] for _, body in requests}) == 1
 
 
 def test_an_event_omits_a_response_of_5_mb(stack: Stack) -> None:

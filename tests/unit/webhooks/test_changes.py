@@ -370,6 +370,7 @@ def test_a_page_is_signed_and_has_the_events_of_the_feed() -> None:
     assert headers["webhook-id"] == planned.id == event["id"]
     assert (event["type"], event["subscription_id"]) == ("subscription.changes", "s1")
     assert (event["connection_id"], event["occurred_at"]) == (CONNECTION_ID, page.at)
+    assert [one["sequence"] for one in event["events"]] == [7, 8, 9]
     logged = Feed(setup.store, setup.clock).page(APP_ID, None, FeedFilter(), 100).events
     in_feed = [json.loads(feed_event(one, page)) for one in logged]
     assert event["events"] == [
@@ -483,6 +484,23 @@ def test_a_receiver_that_is_down_costs_one_write_a_minute(
     span = timedelta(seconds=max(times) - min(times))
     assert 1 <= setup.store.calls.count("commit") <= 1 + span // REPEATED_WITHIN
     assert setup.subscription().webhook.error
+
+
+@given(failures=st.lists(st.tuples(st.integers(0, 300), st.sampled_from(["HTTP 500", "HTTP 503"]), st.booleans())))
+def test_the_last_failure_and_the_last_page_that_was_given_up_are_noted_within_a_minute(
+    failures: list[tuple[int, str, bool]],
+) -> None:
+    webhook = SubscriptionWebhook(URL)
+    for seconds, reason, gave_up in sorted(failures):
+        now = NOON + timedelta(seconds=seconds)
+        webhook = webhook.failed(reason, timestamp(now), gave_up=gave_up)
+
+        assert webhook.error == reason
+        assert webhook.failed_at is not None
+        assert webhook.failed_at > timestamp(now - REPEATED_WITHIN)
+        if gave_up:
+            assert webhook.gave_up_at is not None
+            assert webhook.gave_up_at > timestamp(now - REPEATED_WITHIN)
 
 
 @pytest.mark.parametrize(
