@@ -23,7 +23,7 @@ from domain.web_connector.protocol import qwc
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from local.template import Template
-from simulator import Company, Simulator
+from simulator import Company, Person, Simulator
 from tests.contract.conftest import dynamodb_client
 from tests.support.builders import APP_ID, CONNECTION_ID, FixedClock, a_connection, a_record
 from tests.support.counted_units import CountedUnits
@@ -145,6 +145,19 @@ def _in_a_session() -> Mapping[str, float]:
     return {name: used - without_run[name] for name, used in with_run.items()}
 
 
+def _payment() -> Mapping[str, float]:
+    """Return what a run uses that finds a paid invoice, which its payment did not touch. Others are newer."""
+    office = Office(FIVE)
+    for kind in ("sell", "sell", "change_name"):
+        Person(office.company, 1, (kind,)).edit()
+    office.update(86_400)
+    Person(office.company, 1, ("pay",)).edit()
+    Person(office.company, 2, ("sell",)).edit()
+    office.settle()
+    Person(office.company, 3, ("pay",)).edit()
+    return office.update()
+
+
 def _changes() -> Mapping[str, float]:
     office = Office(("Customer",))
     office.settle()
@@ -157,6 +170,7 @@ ROWS: Mapping[str, Callable[[], Mapping[str, float]]] = {
     OWN_SESSION: partial(_quiet, FIVE),
     "the same, in a session with a request": _in_a_session,
     f"a run of {len(ALL)} objects without changes, in a session of its own": partial(_quiet, ALL),
+    "a run of five objects that finds a payment": _payment,
     "a run that finds 1,000 new customers": _changes,
     "a snapshot of 1,000 customers": lambda: Office(("Customer",), customers=1_000).update(),
 }

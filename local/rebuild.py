@@ -72,7 +72,7 @@ from domain.timestamps import timestamp
 from domain.web_connector.outcomes.error_reasons import Reason, reason_details
 from domain.web_connector.outcomes.lost_response import Ending, after_session_end
 from local.parts import MAX_BATCH_WRITES, Row, digest, in_batches, key_text, write_rows
-from local.rewinding import next_run, rewound_copy
+from local.rewinding import next_run, rewound_copy, rewound_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -186,7 +186,10 @@ def _free_connections(database: Database, now: datetime, items: Iterator[Item], 
 
 def _freed(store: DynamoDBStore, connection: Connection, now: datetime) -> Done:
     """Remove the session of a connection, and rewind its subscriptions."""
-    state, changes = rewound_copy(store.copy_state(connection.id), now)
+    stored = store.copy_state(connection.id)
+    for change in rewound_parts(store.remembered_parts(connection.id, [one.name for one in stored.objects])):
+        store.commit(change)
+    state, changes = rewound_copy(stored, now)
     after = replace(connection, session_id=None, run_due_at=next_run(state, connection, now))
     if after != connection:
         changes.append(Put(connection, after.changed(timestamp(now))))

@@ -9,6 +9,8 @@ was emitted since is emitted again:
 | a snapshot began in the last eight days | a snapshot begins |
 | a resync was required | a snapshot begins, because the event that requires it may be lost |
 | QuickBooks cannot read it | the same |
+| it has open transactions | these are emitted again, and those that were paid in the last eight days |
+| its derived fields are read | all of them are emitted again |
 
 The eighth day is for a clock of the books that differs from ours. What is repeated has a higher sequence, because a
 sequence is at least the present in milliseconds. A program that had read it leads to the same copy.
@@ -23,14 +25,17 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.records.subscription import CopyPhase, ObjectCopy, next_number
 from domain.storage.changes import Put
+from domain.subscriptions.objects import known_object
+from domain.subscriptions.open_transactions import UNKNOWN
 from domain.subscriptions.run import RunState
 from domain.timestamps import books_time
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from domain.records.connection import Connection
-    from domain.records.subscription import CopyState
+    from domain.records.subscription import CopyState, RememberedPart
     from domain.storage.changes import Change
 
 AGAIN = timedelta(days=8)
@@ -40,6 +45,7 @@ AGAIN = timedelta(days=8)
 def rewound(one: ObjectCopy, now: datetime) -> ObjectCopy:
     """Return an object as it is read after a restore. To do it again changes nothing."""
     since = now - AGAIN
+    one = replace(one, opened=None if one.opened is None else 0, derived_of="")
     if one.phase is CopyPhase.UNSUPPORTED:
         return one
     if one.phase is not CopyPhase.CHANGES or one.generation >= next_number(0, since):
@@ -48,6 +54,19 @@ def rewound(one: ObjectCopy, now: datetime) -> ObjectCopy:
     if moment and moment > since:
         watermark = since.isoformat(timespec="seconds")
     return replace(one, watermark=watermark, tokens=(), reading=None)
+
+
+def rewound_parts(parts: Iterable[RememberedPart]) -> list[Put[RememberedPart]]:
+    """Return the changes with which it is not known any more what the feed has said of transactions.
+
+    They are stored before those of `rewound_copy`, because one commit may not take them all.
+    """
+    changes: list[Put[RememberedPart]] = []
+    for part in parts:
+        unknown = dict.fromkeys(part.entries, UNKNOWN)
+        if known_object(part.name).has_paid_filter and part.entries != unknown:
+            changes.append(Put(part, replace(part, entries=unknown, revision=part.revision + 1)))
+    return changes
 
 
 def rewound_copy(state: CopyState, now: datetime) -> tuple[CopyState, list[Change]]:

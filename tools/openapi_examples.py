@@ -392,7 +392,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
             "include": {"Invoice": ["lines", "linked"]},
         }
     },
-    "ChangedSubscription": {"interval": {"every_minutes": 60}},
+    "ChangedSubscription": {"interval": {"every_minutes": 60, "derived": "daily"}},
     "SubscriptionResponse": {"subscription": {"data": _SUBSCRIPTION_VIEW}},
     "Changes": {"changes": {"data": [_RECORD_CHANGE], "next": None, "read_from": timestamp(_NOON)}},
     "SubscriptionList": {"subscriptions": {"data": [_SUBSCRIPTION_VIEW]}},

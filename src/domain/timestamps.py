@@ -107,3 +107,11 @@ def books_time(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def known_books_time(text: str) -> datetime:
+    """Return a time of the books that was stored. Raises ValueError for another text."""
+    moment = books_time(text)
+    if moment is None:
+        raise ValueError(f"{text!r} is not a time of the books.")
+    return moment

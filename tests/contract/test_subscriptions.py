@@ -19,14 +19,19 @@ from domain.records.event import LoggedEvent
 from domain.records.session import Session
 from domain.records.subscription import (
     MAX_SUBSCRIPTIONS,
+    Activity,
     BooksCopy,
     BooksRange,
     ChangePage,
     CopyPhase,
+    CopyState,
+    DerivedEvery,
+    MessageKind,
     NewestRecord,
     ObjectCopy,
     ObjectPass,
     PageKind,
+    RememberedPart,
     RunMessage,
     Subscription,
     SubscriptionWebhook,
@@ -35,6 +40,8 @@ from domain.storage.changes import Put, RemoveCopy
 from domain.subscriptions.history import HistoryFilter, history
 from domain.subscriptions.service import SubscriptionService
 from domain.timestamps import timestamp
+from handlers.rest.models import ChangedSubscription
+from handlers.views.feed_event import feed_event
 from tests.support.builders import AN_ACTOR, APP_ID, CONNECTION_ID, NOON, FixedClock, SequentialIds, a_connection
 
 if TYPE_CHECKING:
@@ -48,9 +55,18 @@ READING = ObjectPass(
     NOW, (BooksRange("A", "M"), BooksRange("M")), True, 4_000, NOW, NewestRecord("1-1", NOW), ("a", "b"), 7, True
 )
 CUSTOMERS = ObjectCopy(
-    CONNECTION_ID, "Customer", CopyPhase.SNAPSHOT, NOW, 5, NOW, NewestRecord("2-1", NOW), ("c",), READING
+    *(CONNECTION_ID, "Customer", CopyPhase.SNAPSHOT, NOW, 5, NOW, NewestRecord("2-1", NOW), ("c",), READING),
+    opened=7,
+    again=("1-1", "2-1"),
+    derived_at=NOW,
+    derived_of=NOW,
+    gap="There are too many.",
 )
-COPY = BooksCopy(CONNECTION_ID, APP_ID, 12, {"Customer": NOW}, NOW, 2, "A dialog is open.", True)
+COPY = BooksCopy(
+    *(CONNECTION_ID, APP_ID, 12, {"Customer": NOW}, NOW, 2, "A dialog is open.", True),
+    activity=Activity(NOW, "abc"),
+    active=8,
+)
 
 
 def a_subscription(**fields: Any) -> Subscription:
@@ -77,6 +93,7 @@ def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
     webhook = SubscriptionWebhook("https://hooks.example.com/", "HTTP 500", NOW, NOW)
     include = {"Invoice": ("lines", "linked")}
     one = a_subscription(include=include, name="Shop", runs_at=NOW, paused_at=NOW, webhook=webhook)
+    one = replace(one, derived=DerivedEvery.DAILY, derived_since=NOW)
     page = replace(a_page(7, 3), webhooks=("s1", "s2"))
     subscribed.commit(Put(None, one), Put(None, CUSTOMERS), Put(None, COPY), Put(None, page))
 
@@ -93,11 +110,31 @@ def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
 
 
 def test_a_session_keeps_the_message_of_its_run(subscribed: AnyStore) -> None:
-    asked = RunMessage(3, True, ("Customer",), ("1~x",), True, 25, "{i}", 2, NOW, NOW)
+    asked = RunMessage(3, True, ("Customer",), ("1~x",), MessageKind.SWEEP, 25, "{i}", 2, NOW, NOW)
     session = Session("t", CONNECTION_ID, NOW, run=asked)
     subscribed.commit(Put(None, session))
 
     assert subscribed.session("t") == session
+
+
+def test_what_the_feed_has_said_is_read_apart_and_changes_only_as_it_was_read(subscribed: AnyStore) -> None:
+    parts = [
+        RememberedPart(CONNECTION_ID, name, first, {f"{first}{number}-é": str(number) for number in range(9)})
+        for name, first in (("Invoice", ""), ("Invoice", "000000001F-1"), ("InvoiceX", ""), ("Bill", ""))
+    ]
+    empty = RememberedPart(CONNECTION_ID, "Charge", "")
+    subscribed.commit(Put(None, CUSTOMERS), *(Put(None, part) for part in (*parts, empty)))
+
+    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Invoice"])) == parts[:2]
+    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Bill", "Charge", "Vendor"])) == [parts[3], empty]
+    assert subscribed.copy_state(CONNECTION_ID) == CopyState(None, (CUSTOMERS,), ())
+    after = replace(parts[0], entries={"a": "b"}, revision=2)
+    subscribed.commit(Put(parts[0], after))
+    with pytest.raises(Conflict):
+        subscribed.commit(Put(parts[0], after))
+    with pytest.raises(Conflict):
+        subscribed.commit(Put(None, parts[1]))
+    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Invoice"])) == [after, parts[1]]
 
 
 @pytest.mark.parametrize("entity", [a_subscription(), CUSTOMERS, COPY])
@@ -287,11 +324,53 @@ def test_the_connection_knows_when_its_next_run_is_due(subscribed: AnyStore) -> 
 
 
 def test_an_object_that_no_subscription_wants_any_more_is_forgotten(subscribed: AnyStore) -> None:
-    subscribed.commit(Put(None, a_subscription()), Put(None, CUSTOMERS))
+    part = RememberedPart(CONNECTION_ID, "Customer", "", {"1-1": "x"})
+    subscribed.commit(Put(None, a_subscription()), Put(None, CUSTOMERS), Put(None, part))
 
     service(subscribed).delete(APP_ID, CONNECTION_ID, "s1", actor=AN_ACTOR)
 
     assert subscribed.copy_state(CONNECTION_ID).objects == ()
+    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Customer"])) == []
+
+
+def test_derived_fields_are_wanted_from_the_moment_at_which_a_subscription_asks_for_them(subscribed: AnyStore) -> None:
+    use = service(subscribed)
+    _, one = use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, objects=("Customer",), every_minutes=15, start="all")
+    assert one.derived_since is None
+
+    def changed(**body: Any) -> Subscription:
+        settings = ChangedSubscription(**body).settings()
+        return use.update(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR, **settings)[1]
+
+    assert changed(derived="daily").derived_since == NOW
+    daily = changed(name="Shop")
+    assert (daily.derived, daily.derived_since) == (DerivedEvery.DAILY, NOW)
+    ended = changed(derived=None)
+    assert (ended.derived, ended.derived_since, ended.name) == (None, None, "Shop")
+    assert subscribed.copy_state(CONNECTION_ID).subscriptions == (ended,)
+
+
+def test_an_event_of_derived_fields_is_for_subscriptions_that_ask_for_them(subscribed: AnyStore) -> None:
+    wanting = replace(a_subscription(objects=("Customer",)), id="s2", derived=DerivedEvery.HOURLY)
+    subscribed.commit(Put(None, a_subscription(objects=("Customer",))), Put(None, wanting))
+    content = {"id": "1-1", "as_of": NOW, "derived": {"Balance": "1.00"}}
+    page = replace(a_page(10, kind=PageKind.DERIVED), changes=json.dumps([content]))
+    log(subscribed, page, a_page(20))
+    feed = Feed(subscribed, FixedClock())
+
+    def types(**fields: Any) -> list[str]:
+        found = feed.page(APP_ID, None, FeedFilter(**fields), 100).events
+        return [json.loads(feed_event(event, stored))["type"] for event, stored in feed.contents(found)]
+
+    assert types(connection_id=CONNECTION_ID, subscription_id="s1") == ["record.changed"]
+    assert types(connection_id=CONNECTION_ID, subscription_id="s2") == ["record.derived", "record.changed"]
+    assert types(types=frozenset({"record.derived"})) == ["record.derived"]
+    [(event, stored)] = feed.contents(
+        feed.page(APP_ID, None, FeedFilter(types=frozenset({"record.derived"})), 1).events
+    )
+    view = json.loads(feed_event(event, stored))
+    assert view == {**view, **content, "object": "Customer", "sequence": 10, "generation": 5}
+    assert "record" not in view
 
 
 def test_a_connection_has_a_limited_number_of_subscriptions(subscribed: AnyStore) -> None:

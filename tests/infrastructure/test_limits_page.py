@@ -35,7 +35,7 @@ from domain.settling import books_clock
 from domain.settling import queries as settling_queries
 from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
-from domain.subscriptions import history, run
+from domain.subscriptions import asking, derived, history, open_transactions, run, stored
 from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, backoff, receiving, runs, sending, sets
@@ -224,9 +224,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "subscriptions of a connection": [str(subscription.MAX_SUBSCRIPTIONS), f"{subscription.MAX_OBJECTS} objects"],
     "`every_minutes` of a subscription": [allowed(models.NewSubscription, "every_minutes")],
     "`verify_days` of a subscription": [allowed(models.NewSubscription, "verify_days")],
+    "open transactions of an object": [f"{open_transactions.MAX_OPEN:,}"],
+    "entries of a list whose derived fields": [f"{derived.MAX_DERIVED:,}"],
     "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes", f"{runs.MAX_RECEIVED_BYTES // 10**6} MB"],
     "changes of records in one call": [f"{history.MAX_PAGES} pages", f"{history.MAX_BYTES // 10**6} MB"],
-    "changes of an object": [f"{run.OVERLAP.total_seconds() / 60:g} minutes", f"{run.MAX_TOKENS:,}"],
+    "changes of an object": [f"{asking.OVERLAP.total_seconds() / 60:g} minutes", f"{run.MAX_TOKENS:,}"],
     "delay of a page": [seconds(sending.MAX_PAGE_DELAY.total_seconds())],
     "interval between two calls": [
         f"{turns.MIN_USER_INTERVAL_SECONDS // 60} to {turns.MAX_POSTPONEMENT_SECONDS // 60} minutes",
@@ -245,8 +247,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`Retry-After` of a receiver": [hours(webhooks.MAX_RETRY_AFTER)] * 2,
     "body of an event": [size(webhooks.MAX_BODY_BYTES)],
     "changes in a webhook of a subscription": [
-        f"{run.MAX_PAGE_CHANGES:,} of one object",
-        f"{run.MAX_PAGE_BYTES // 1_000} KB",
+        f"{stored.MAX_PAGE_CHANGES:,} of one object",
+        f"{stored.MAX_PAGE_BYTES // 1_000} KB",
     ],
     "a failure at the webhook of a subscription": [f"{subscription.REPEATED_WITHIN.total_seconds() / 60:g} minute"],
     "stored response of the receiver": [
@@ -350,8 +352,10 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         ),
     },
     "decides how much a message of a run asks for, or how its changes are stored": {
-        *(f"domain.subscriptions.run.MAX_{name}" for name in ("RANGE", "SWEPT", "SWEPT_RECORDS", "PAGES")),
-        "domain.subscriptions.run.MIN_PAGE_SIZE",
+        *(f"domain.subscriptions.asking.{name}" for name in ("MAX_RANGE", "MAX_SWEPT", "MAX_SWEPT_RECORDS")),
+        *("domain.subscriptions.run.MAX_PAGES", "domain.subscriptions.asking.MIN_PAGE_SIZE"),
+        *("domain.subscriptions.open_transactions.MAX_ACTIVITY", "domain.subscriptions.open_transactions.MAX_AGAIN"),
+        *("domain.subscriptions.remembered.MAX_PART", "domain.subscriptions.derived.MAX_PAGE"),
     },
     "is part of another limit, or follows from it": {
         *(f"domain.records.subscription.{name}" for name in ("MIN_MINUTES", "MAX_MINUTES", "MAX_VERIFY_DAYS")),

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from domain.records.subscription import ChangePage, CopyState, ObjectCopy, PageKind, RunMessage, Subscription
+from domain.records.subscription import (
+    ChangePage,
+    CopyState,
+    DerivedEvery,
+    ObjectCopy,
+    PageKind,
+    RememberedPart,
+    RunMessage,
+    Subscription,
+)
+from domain.subscriptions.asking import remembered_names
 from domain.subscriptions.run import RunState
 from domain.timestamps import timestamp
 
@@ -26,6 +36,8 @@ class Reader:
     rows: dict[Key, dict[str, Any]] = field(default_factory=dict)
     seen: dict[Key, int] = field(default_factory=dict)
     """The highest sequence of each record, also of those that were deleted since the last snapshot."""
+    derived: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    """The last event of the derived fields of each entry. They are beside the record, and never change it."""
 
     def read(self, event: dict[str, Any]) -> None:
         """Apply one event."""
@@ -37,6 +49,10 @@ class Reader:
         if not kind.startswith("record."):
             return
         key = (name, event["id"])
+        if kind == "record.derived":
+            if event["sequence"] > self.derived.get(key, {"sequence": 0})["sequence"]:
+                self.derived[key] = event
+            return
         if event["sequence"] <= self.seen.get(key, 0):
             return
         self.seen[key] = event["sequence"]
@@ -48,7 +64,8 @@ class Reader:
 TYPES = {
     PageKind.CHANGED: "record.changed",
     PageKind.DELETED: "record.deleted",
-    **{kind: f"subscription.{kind.name.lower()}" for kind in PageKind if kind.name not in {"CHANGED", "DELETED"}},
+    PageKind.DERIVED: "record.derived",
+    **{kind: f"subscription.{kind.name.lower()}" for kind in list(PageKind)[3:]},
 }
 
 
@@ -85,33 +102,41 @@ class Copying:
         self.now += timedelta(seconds=seconds)
         self.books.tick(seconds)
 
-    def subscribe(self, *objects: str, start: str = "all", minutes: int = 15) -> Subscription:
+    def subscribe(
+        self, *objects: str, start: str = "all", minutes: int = 15, derived: DerivedEvery | None = None
+    ) -> Subscription:
         """Add a subscription."""
         moment = timestamp(self.now)
         id_ = f"s{len(self.subscriptions)}"
-        one = Subscription(id_, "c", "a", moment, moment, objects, minutes, start, moment)
+        one = Subscription(id_, "c", "a", moment, moment, objects, minutes, start, moment, derived=derived)
         self.subscriptions.append(one)
         return one
 
     def run_state(self) -> RunState:
-        """Return the state that the next call finds."""
-        stored = replace(self.state, subscriptions=tuple(self.subscriptions))
+        """Return the state that the next call finds. An answer finds what is remembered of the objects asked for."""
+        wanted = remembered_names(self.asked) if self.asked.is_sent else ()
+        parts = tuple(part for part in self.state.remembered if part.name in wanted)
+        stored = replace(self.state, subscriptions=tuple(self.subscriptions), remembered=parts)
         return RunState(stored, "c", "a", version="13.0", now=self.now, file_id=self.file_id)
 
     def commit(self, run: RunState) -> None:
         """Store what a call has changed. Each change requires the state that was read."""
         objects = {one.name: one for one in self.state.objects}
+        parts = {part.place: part for part in self.state.remembered}
         for change in run.changes():
             if isinstance(change.after, ChangePage):
                 assert change.before is None
                 self.pages.append(change.after)
+            elif isinstance(change.after, RememberedPart):
+                assert parts.get(change.after.place) == change.before
+                parts[change.after.place] = change.after
             elif isinstance(change.after, ObjectCopy):
                 assert objects.get(change.after.name) == change.before
                 objects[change.after.name] = change.after
             else:
                 assert self.state.copy == change.before
                 self.state = replace(self.state, copy=change.after)
-        self.state = replace(self.state, objects=tuple(objects.values()))
+        self.state = replace(self.state, objects=tuple(objects.values()), remembered=tuple(parts.values()))
 
     def step(self, dies: Callable[[], bool] = lambda: False, between: Callable[[], None] = lambda: None) -> bool:
         """Send one message and receive its answer. Return whether there was something to ask."""

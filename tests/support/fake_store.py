@@ -30,7 +30,7 @@ from domain.records.request import (
 )
 from domain.records.retention import expires_at
 from domain.records.session import RequestInFlight, Session
-from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, Subscription
+from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, RememberedPart, Subscription
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
@@ -329,8 +329,9 @@ class FakeStore:
                 return self.audit_log, (entity.app_id, entity.position)
             case ApiKey():
                 return self.api_keys, entity.hash
-            case Subscription() | ObjectCopy() | BooksCopy() | ChangePage():
-                place = {Subscription: "id", ObjectCopy: "name", ChangePage: "sequence"}.get(type(entity))
+            case Subscription() | ObjectCopy() | BooksCopy() | ChangePage() | RememberedPart():
+                places = {Subscription: "id", ObjectCopy: "name", ChangePage: "sequence", RememberedPart: "place"}
+                place = places.get(type(entity))
                 item = getattr(entity, place) if place else ""
                 return self.copies, (type(entity).__name__, entity.connection_id, item)
             case _:
@@ -738,6 +739,12 @@ class FakeStore:
     def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
         """Return a subscription, or None."""
         return self.copies.get(("Subscription", connection_id, subscription_id))
+
+    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
+        """Return the parts of what the feed has said of these objects."""
+        wanted = set(names)
+        own = [one for (kind, *key), one in self.copies.items() if key[0] == connection_id and kind == "RememberedPart"]
+        return [part for part in own if part.name in wanted]
 
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places that exist."""

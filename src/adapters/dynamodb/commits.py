@@ -13,7 +13,7 @@ from domain.records.audit import AuditEntry
 from domain.records.connection import Connection
 from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
 from domain.records.session import Session
-from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, Subscription
+from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, RememberedPart, Subscription
 from domain.storage.changes import (
     AddRequest,
     AppendEvents,
@@ -88,6 +88,7 @@ class Commits:
             ApiKey: apps.put_api_key,
             AuditEntry: audit_log.put,
             **dict.fromkeys((Subscription, ObjectCopy, BooksCopy), subscriptions.put),
+            RememberedPart: subscriptions.put_part,
             ChangePage: subscriptions.put_page,
             **dict.fromkeys((Person, PersonIdentity, Membership, SignIn, Invitation), people.put),
         }

@@ -1,23 +1,25 @@
 """The tables of subscriptions and of change pages: keys, items, reads and changes.
 
-Everything about the subscriptions of a connection is in one partition, and one query reads it. A change page is in a
-table of its own, because it has another lifetime and a stream.
+Everything about the subscriptions of a connection is in one partition, and one query reads it. What the feed has said
+of records is at the end of the partition, and is read only for the answer that it is compared with. A change page is in
+a table of its own, because it has another lifetime and a stream.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.codec import Codec
 from adapters.dynamodb.compression import packed_text, unpack
-from adapters.dynamodb.operations import Operation, put_entity
-from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, Subscription
+from adapters.dynamodb.operations import Operation, put_entity, put_revision
+from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, RememberedPart, Subscription
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
@@ -36,19 +38,27 @@ SUBSCRIPTION = "subscription~"
 PAGES_A_QUERY = 25
 """How many pages a query returns. Together they are at most some MB."""
 
+REMEMBERED = "~"
+"""The prefix of the sort keys of parts of what the feed has said. It is behind all others, so they are read alone."""
+
+ENTRIES = "entries"
+
 CODECS: Mapping[type, Codec[Any]] = {
     BooksCopy: Codec(BooksCopy),
     ObjectCopy: Codec(ObjectCopy),
     Subscription: Codec(Subscription),
 }
 PAGES = Codec(ChangePage)
+PARTS = Codec(RememberedPart)
 
 
-def item_of(entity: BooksCopy | ObjectCopy | Subscription) -> str:
+def item_of(entity: BooksCopy | ObjectCopy | RememberedPart | Subscription) -> str:
     """Return the sort key of an entity."""
     match entity:
         case ObjectCopy(name=name):
             return f"{OBJECT}{name}"
+        case RememberedPart(place=place):
+            return f"{REMEMBERED}{place}"
         case Subscription(id=id_):
             return f"{SUBSCRIPTION}{id_}"
         case _:
@@ -72,6 +82,11 @@ def webhooks_of(item: Item) -> Sequence[str]:
     return PAGES.entity(item | {CHANGES: {"S": ""}}).webhooks
 
 
+def part_entity(item: Item) -> RememberedPart:
+    """Return the part of an item."""
+    return PARTS.entity(item | {ENTRIES: {"S": unpack(bytes(item[ENTRIES]["B"]))}})
+
+
 class Subscriptions:
     """Reads subscriptions and pages, and converts their changes into operations."""
 
@@ -81,7 +96,8 @@ class Subscriptions:
 
     def copy_state(self, connection_id: str) -> CopyState:
         """Return what is stored about the subscriptions of a connection, with one query."""
-        query = key_query(self._dynamodb.tables.subscriptions, {keys.CONNECTION_ID: connection_id}, consistent=True)
+        partition, others = {keys.CONNECTION_ID: connection_id}, (ITEM, REMEMBERED)
+        query = key_query(self._dynamodb.tables.subscriptions, partition, below=others, consistent=True)
         items = list(self._dynamodb.query(query))
         copies = [CODECS[BooksCopy].entity(item) for item in items if item[ITEM]["S"] == COPY]
         return CopyState(
@@ -95,6 +111,16 @@ class Subscriptions:
         key = {keys.CONNECTION_ID: {"S": connection_id}, ITEM: {"S": f"{SUBSCRIPTION}{subscription_id}"}}
         item = self._dynamodb.get(self._dynamodb.tables.subscriptions, key)
         return CODECS[Subscription].entity(item) if item else None
+
+    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
+        """Return the parts of these objects, with a query for each."""
+        table, partition = self._dynamodb.tables.subscriptions, {keys.CONNECTION_ID: connection_id}
+        found: list[RememberedPart] = []
+        for name in names:
+            parts = (ITEM, f"{REMEMBERED}{name}~", f"{REMEMBERED}{name}~~")
+            items = self._dynamodb.query(key_query(table, partition, between=parts, consistent=True))
+            found += map(part_entity, items)
+        return found
 
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places (connection, sequence) that exist, in batches."""
@@ -117,6 +143,15 @@ class Subscriptions:
         codec = CODECS[type(change.after)]
         return [put_entity(self._dynamodb.tables.subscriptions, codec, change, marks, key=keys.CONNECTION_ID)]
 
+    def put_part(self, change: Put[RememberedPart]) -> list[Operation]:
+        """Return the operation that stores a part of what the feed has said."""
+        text = json.dumps(dict(change.after.entries), separators=(",", ":"))
+        marks = {ITEM: {"S": item_of(change.after)}, ENTRIES: packed_text(text)}
+        table = self._dynamodb.tables.subscriptions
+        revision = change.before.revision if change.before else None
+        item = PARTS.item(change.after) | marks
+        return [put_revision(table, item, revision, change, part_entity, key=keys.CONNECTION_ID)]
+
     def remove(self, change: RemoveCopy) -> list[Operation]:
         """Return the operation that removes an entity which is as it was read."""
         key = {keys.CONNECTION_ID: {"S": change.before.connection_id}, ITEM: {"S": item_of(change.before)}}
@@ -127,7 +162,8 @@ class Subscriptions:
             "ExpressionAttributeValues": {":before": {"N": str(change.before.revision)}},
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
-        return [Operation({"Delete": entry}, change, CODECS[type(change.before)].entity)]
+        is_part = isinstance(change.before, RememberedPart)
+        return [Operation({"Delete": entry}, change, part_entity if is_part else CODECS[type(change.before)].entity)]
 
     def remove_copy(self, connection_id: str) -> None:
         """Delete everything about the subscriptions of a connection, and its pages. Raises TooManyRequests."""

@@ -93,10 +93,11 @@ class FeedFilter:
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A filter, with the objects of its subscription or None."""
+    """A filter, with the objects of its subscription or None, and the outcomes that are about them."""
 
     wanted: FeedFilter
     objects: frozenset[str] | None = None
+    outcomes: frozenset[EventOutcome] = PAGE_OUTCOMES
 
     def has(self, logged: LoggedEvent) -> bool:
         """Return whether an event is meant."""
@@ -104,7 +105,7 @@ class _Match:
             return False
         if self.wanted.connection_id not in {None, logged.connection_id}:
             return False
-        return self.objects is None or (logged.outcome in PAGE_OUTCOMES and logged.object in self.objects)
+        return self.objects is None or (logged.outcome in self.outcomes and logged.object in self.objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +169,11 @@ class Feed:
         if wanted.subscription_id is None:
             return _Match(wanted)
         subscriptions = self._store.copy_state(wanted.connection_id).subscriptions
-        objects = [one.objects for one in subscriptions if one.id == wanted.subscription_id]
-        if not objects:
+        one = next((one for one in subscriptions if one.id == wanted.subscription_id), None)
+        if one is None:
             raise NotFound("The subscription does not exist.")
-        return _Match(wanted, frozenset({"", *objects[0]}))
+        outcomes = PAGE_OUTCOMES if one.derived else PAGE_OUTCOMES - {EventOutcome.RECORD_DERIVED}
+        return _Match(wanted, frozenset({"", *one.objects}), outcomes)
 
     def _is_ahead(self, app_id: str, cursor: Cursor) -> bool:
         """Return whether no answer can have returned a cursor. A log that was lost begins behind its former cursors."""

@@ -49,6 +49,7 @@ class EventOutcome(StrEnum):
     PASSWORD_CHANGED = "W"  # noqa: S105 - the name of an event
     RECORD_CHANGED = "g"
     RECORD_DELETED = "x"
+    RECORD_DERIVED = "v"
     SUBSCRIPTION_SNAPSHOT_STARTED = "b"
     SUBSCRIPTION_SNAPSHOT_COMPLETED = "z"
     SUBSCRIPTION_FAILED = "F"

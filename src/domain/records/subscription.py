@@ -29,6 +29,19 @@ VERIFY_DAYS = 7
 MAX_VERIFY_DAYS = 90
 """How many days after a snapshot of an object the next one begins, and the largest such number."""
 
+
+class DerivedEvery(StrEnum):
+    """How often the derived fields of lists are read."""
+
+    HOURLY = "hourly"
+    DAILY = "daily"
+
+    @property
+    def minutes(self) -> int:
+        """The time between two reads."""
+        return 60 if self is DerivedEvery.HOURLY else 1_440
+
+
 FIRST_PAGE_SIZE = 200
 """How many objects a page of an iterator has, unless a page was lost."""
 
@@ -67,6 +80,8 @@ class Subscription:
     START_WITH_ALL, START_NOW or a timestamp.
     `include` names what is read beside an object, by object. `began_at` is when the reading of its objects began last:
     at its creation and at each resync. `runs_at` is when somebody asked for a run, or None. `webhook` gets the changes.
+    `derived` is how often the
+    derived fields of its lists are read, or None if they are not, and `derived_since` when this began.
     """
 
     id: str
@@ -84,6 +99,8 @@ class Subscription:
     paused_at: str | None = None
     runs_at: str | None = None
     webhook: SubscriptionWebhook = SubscriptionWebhook()
+    derived: DerivedEvery | None = None
+    derived_since: str | None = None
     revision: int = 1
 
     def changed(self, now: str) -> Subscription:
@@ -165,6 +182,10 @@ class ObjectCopy:
     says why the object cannot be read. `file_id` is the mark of the company file that was read, if it is known.
     `records` is how many records the last complete snapshot had, or None. `found` are the numbers of changes that were
     found outside of snapshots, by the hour since 1970, for a day.
+
+    `opened` is the activity (`BooksCopy.active`) for which the open transactions were read, or None if they never were.
+    `again` are the ids of those to read again. `derived_at` is when the derived fields were last read to the end, and
+    `derived_of` from when on all of them were emitted. `gap` says, for people, what is not kept up to date.
     """
 
     connection_id: str
@@ -181,6 +202,11 @@ class ObjectCopy:
     file_id: str | None = None
     records: int | None = None
     found: Mapping[str, int] = field(default_factory=dict)
+    opened: int | None = None
+    again: tuple[str, ...] = ()
+    derived_at: str | None = None
+    derived_of: str = ""
+    gap: str | None = None
     revision: int = 1
 
     @property
@@ -204,12 +230,44 @@ class ObjectCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class RememberedPart:
+    """What the feed has said of records of an object, by id: a part of it, which has the ids from `first` on.
+
+    The text of an invoice stands for its paid state, and that of a list entry for its derived fields.
+    """
+
+    connection_id: str
+    name: str
+    first: str
+    entries: Mapping[str, str] = field(default_factory=dict)
+    revision: int = 1
+
+    @property
+    def place(self) -> str:
+        """The place among the parts of a connection."""
+        return f"{self.name}~{self.first}"
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Which transactions have changed lately. `at` is a time of the books: everything before it was seen.
+
+    `digest` is that of the changes and deletions behind `at`, as far as the overlap reaches. It is '' if there are too
+    many of them to tell them apart.
+    """
+
+    at: str | None = None
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BooksCopy:
     """What the subscriptions of a connection have read, apart from the objects.
 
     `sequence` is that of the last change. `read` is when each object was last read to the end. `failures` counts the
     runs that failed in a row, and `error` is the last failure. `is_alone` means that each object is asked for alone,
-    because a message with several failed.
+    because a message with several failed. `activity` tells whether a transaction has changed, and `active` is a number
+    that rises whenever one has.
     """
 
     connection_id: str
@@ -220,16 +278,37 @@ class BooksCopy:
     failures: int = 0
     error: str | None = None
     is_alone: bool = False
+    activity: Activity | None = None
+    active: int = 0
     revision: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class CopyState:
-    """Everything that is stored about the subscriptions of a connection. `copy` is None before the first run."""
+    """Everything that is stored about the subscriptions of a connection. `copy` is None before the first run.
+
+    `remembered` are the parts of what the feed has said, of those objects for which they were read.
+    """
 
     copy: BooksCopy | None = None
     objects: tuple[ObjectCopy, ...] = ()
     subscriptions: tuple[Subscription, ...] = ()
+    remembered: tuple[RememberedPart, ...] = ()
+
+
+class MessageKind(StrEnum):
+    """What a message of a run asks for."""
+
+    SWEEP = "sweep"
+    """The changes of several objects, and deletions."""
+    PAGE = "page"
+    """A page of one object."""
+    OPEN = "open"
+    """The paid state of the transactions of one object that are not paid."""
+    AGAIN = "again"
+    """Transactions of one object by id."""
+    DERIVED = "derived"
+    """A page of the derived fields of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +316,8 @@ class RunMessage:
     """The message of a run that a session has sent, or the last one that was answered if `is_sent` is false.
 
     `number` counts the messages of the session, and the labels of the queries begin with it. `names` are the objects
-    that it asks for, and `marks` the states in which they were asked for (`ObjectCopy.mark`). A message that `is_sweep`
-    asks for the changes of all of them and for deletions; another one asks for a page of one of them. `limit` is how
+    that it asks for, and `marks` the states in which they were asked for (`ObjectCopy.mark`). `kind` is what it asks
+    for: a sweep is about all of them, another message about one. `limit` is how
     many records each query returns at most. `iterator_id` is that of the page before, or None. `asked_at` is when it
     was sent first, and `tries` how often it was. `began_at` is when the session sent its first message, and
     `received_bytes` the size of the answers since then.
@@ -248,7 +327,7 @@ class RunMessage:
     is_sent: bool = False
     names: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    is_sweep: bool = False
+    kind: MessageKind = MessageKind.PAGE
     limit: int = FIRST_PAGE_SIZE
     iterator_id: str | None = None
     tries: int = 0
@@ -256,12 +335,18 @@ class RunMessage:
     began_at: str | None = None
     received_bytes: int = 0
 
+    @property
+    def is_sweep(self) -> bool:
+        """Whether it asks for the changes of several objects."""
+        return self.kind is MessageKind.SWEEP
+
 
 class PageKind(StrEnum):
     """What the changes of a page are. Each is one letter, as in the log of events."""
 
     CHANGED = "g"
     DELETED = "x"
+    DERIVED = "v"
     SNAPSHOT_STARTED = "b"
     SNAPSHOT_COMPLETED = "z"
     FAILED = "F"

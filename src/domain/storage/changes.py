@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, PersonIdentity, SignIn
     from domain.records.request import QueuedRequest
     from domain.records.session import Session
-    from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, Subscription
+    from domain.records.subscription import BooksCopy, ChangePage, ObjectCopy, RememberedPart, Subscription
 
 Entity = TypeVar(
     "Entity",
@@ -38,6 +38,7 @@ Entity = TypeVar(
     "Invitation",
     "Subscription",
     "ObjectCopy",
+    "RememberedPart",
     "BooksCopy",
     "ChangePage",
 )
@@ -206,7 +207,7 @@ class RemovePersonal:
 class RemoveCopy:
     """Remove a subscription, or what was read of an object that no subscription wants any more."""
 
-    before: Subscription | ObjectCopy
+    before: Subscription | ObjectCopy | RememberedPart
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +248,7 @@ Change: TypeAlias = (
     | Put["Invitation"]
     | Put["Subscription"]
     | Put["ObjectCopy"]
+    | Put["RememberedPart"]
     | Put["BooksCopy"]
     | Put["ChangePage"]
 )

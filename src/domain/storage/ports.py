@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
-    from domain.records.subscription import ChangePage, CopyState, Subscription
+    from domain.records.subscription import ChangePage, CopyState, RememberedPart, Subscription
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
 
@@ -240,7 +240,13 @@ class SubscriptionReads(Protocol):
     """Reads of subscriptions and of what they have read."""
 
     def copy_state(self, connection_id: str) -> CopyState:
-        """Return everything that is stored about the subscriptions of a connection. The read is consistent."""
+        """Return what is stored about the subscriptions of a connection, without the parts of what the feed has said.
+
+        The read is consistent.
+        """
+
+    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
+        """Return the parts of what the feed has said of these objects. The read is consistent."""
 
 
 class PageReads(Protocol):

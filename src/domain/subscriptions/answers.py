@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
-from domain.subscriptions.objects import DERIVED
 from domain.timestamps import books_time
 
 if TYPE_CHECKING:
@@ -53,9 +52,12 @@ class QueryAnswer:
     members: Mapping[str, Any]
 
     def records(self, books_object: BooksObject) -> list[BooksChange]:
-        """Return the records of a query for an object, without its derived fields."""
-        rows = _rows(self.members, books_object.returned)
-        return [_record(row, books_object) for row in rows if row.get(books_object.id_field)]
+        """Return the records of a query for an object, without what QuickBooks changes without notice."""
+        return [_record(row, books_object) for row in self.rows(books_object.returned, books_object.id_field)]
+
+    def rows(self, name: str, id_field: str) -> list[Mapping[str, Any]]:
+        """Return the elements of a name that have an id."""
+        return [row for row in _rows(self.members, name) if row.get(id_field)]
 
     def deletions(self, books_object: BooksObject) -> list[BooksChange]:
         """Return the deletions of an object in the answer to a query for deletions."""
@@ -104,7 +106,7 @@ def _record(row: Mapping[str, Any], books_object: BooksObject) -> BooksChange:
         "id": row[books_object.id_field],
         "edit_sequence": row.get("EditSequence"),
         "time_modified": row.get("TimeModified"),
-        "record": _without(row, DERIVED[books_object.kind]),
+        "record": _without(row, books_object.left_out),
     }
     return BooksChange(row[books_object.id_field], books_time(row.get("TimeModified")), content)
 

@@ -74,8 +74,7 @@ def object_query(
         _add_bounds(query, "ModifiedDate", part)
     else:
         _add_range(query, "ModifiedDateRangeFilter", "ModifiedDate", part)
-    for name in books_object.includes_in(version, include):
-        SubElement(query, INCLUDES[name]).text = EVERYONE if name == "custom_fields" else "true"
+    _add_includes(query, books_object, version, include)
     return Read(label, query)
 
 
@@ -88,6 +87,64 @@ def deletions_query(kind: Kind, names: Collection[str], since: str | None, *, la
     if since:
         _add_range(query, "DeletedDateRangeFilter", "DeletedDate", BooksRange(since))
     return Read(label, query)
+
+
+def activity_query(since: str | None, *, label: str, limit: int) -> Read:
+    """Return the query for all transactions that have changed since a time of the books: id, time and amount."""
+    query = Element("TransactionQueryRq", {"requestID": label})
+    SubElement(query, "MaxReturned").text = str(limit)
+    if since:
+        _add_range(query, "TransactionModifiedDateRangeFilter", "ModifiedDate", BooksRange(since))
+    _add_elements(query, ("TxnID", "TimeModified", "Amount"))
+    return Read(label, query)
+
+
+def open_query(books_object: BooksObject, fields: Sequence[str], *, label: str, limit: int) -> Read:
+    """Return the query for these fields of the transactions of an object that are not paid."""
+    query = Element(books_object.request, {"requestID": label})
+    SubElement(query, "MaxReturned").text = str(limit)
+    SubElement(query, "PaidStatus").text = "NotPaidOnly"
+    _add_elements(query, (books_object.id_field, *fields))
+    return Read(label, query)
+
+
+def query_by_id(
+    books_object: BooksObject, ids: Sequence[str], *, label: str, version: str, include: Collection[str] = ()
+) -> Read:
+    """Return the query for the records of an object with these ids."""
+    query = Element(books_object.request, {"requestID": label})
+    for id_ in ids:
+        SubElement(query, books_object.id_field).text = id_
+    _add_includes(query, books_object, version, include)
+    return Read(label, query)
+
+
+def derived_query(
+    books_object: BooksObject,
+    fields: Sequence[str],
+    *,
+    label: str,
+    limit: int,
+    iterator: Mapping[str, str] | None = None,
+) -> Read:
+    """Return the query for these fields of all entries of a list. `limit` is that of a page, if it has an iterator."""
+    query = Element(books_object.request, {"requestID": label, **(iterator or {})})
+    if books_object.has_iterator:
+        SubElement(query, "MaxReturned").text = str(limit)
+    if books_object.has_active_status:
+        SubElement(query, "ActiveStatus").text = "All"
+    _add_elements(query, (books_object.id_field, *fields))
+    return Read(label, query)
+
+
+def _add_includes(query: Element, books_object: BooksObject, version: str, include: Collection[str]) -> None:
+    for name in books_object.includes_in(version, include):
+        SubElement(query, INCLUDES[name]).text = EVERYONE if name == "custom_fields" else "true"
+
+
+def _add_elements(query: Element, names: Sequence[str]) -> None:
+    for name in names:
+        SubElement(query, "IncludeRetElement").text = name
 
 
 def _add_range(query: Element, name: str, of: str, part: BooksRange) -> None:

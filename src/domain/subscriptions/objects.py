@@ -44,12 +44,18 @@ DERIVED: Mapping[Kind, frozenset[str]] = {
             *("IsPaid", "BalanceRemaining", "BalanceRemainingInHomeCurrency", "OpenAmount"),
             *("CreditRemaining", "CreditRemainingInHomeCurrency", "UnusedPayment", "UnusedCredits"),
             *("IsFullyInvoiced", "Invoiced", "IsFullyReceived", "ReceivedQuantity", "UnbilledQuantity", "IsBilled"),
-            *("FromAccountBalance", "ToAccountBalance", *_QUANTITIES),
+            *("FromAccountBalance", "ToAccountBalance", *_QUANTITIES, "AppliedAmount"),
         }
     ),
 }
 """Elements, at any depth of a record, that QuickBooks computes from other transactions. It may change them without
 `TimeModified`, so a copy of them would be wrong without notice."""
+
+_PAID = ("AppliedAmount", "BalanceRemaining", "BalanceRemainingInHomeCurrency", "IsPaid", "OpenAmount")
+"""The derived fields of transactions that tell whether and how far one is paid."""
+
+_NARROW_SINCE = "4.0"
+"""The version that added `IncludeRetElement`, with which only some elements of a record are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,8 @@ class BooksObject:
     `deleted_since` is the version from which QuickBooks reports its deletions, or None if it never does. `includes` are
     the keys of INCLUDES that it has, with the version that added each of them. `has_range` is whether a snapshot is
     divided by names or dates. A list whose records have no `Name`, such as `ToDo`, is divided by times of change.
+    `paid_fields` are the elements that tell how far a transaction is paid, with the version that added each of them, if
+    QuickBooks can be asked for those that are not paid. `derived_fields` are those of a list that QuickBooks computes.
     """
 
     name: str
@@ -71,6 +79,8 @@ class BooksObject:
     has_range: bool
     deleted_since: str | None
     includes: Mapping[str, str]
+    paid_fields: Mapping[str, str]
+    derived_fields: Mapping[str, str]
 
     @property
     def is_list(self) -> bool:
@@ -100,6 +110,24 @@ class BooksObject:
         """Whether QuickBooks reports deletions in a version of QBXML."""
         return self.deleted_since is not None and version_number(self.deleted_since) <= version_number(version)
 
+    @property
+    def has_paid_filter(self) -> bool:
+        """Whether QuickBooks can be asked for its transactions that are not paid."""
+        return bool(self.paid_fields)
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The elements that are left out of a record, because QuickBooks changes them without notice."""
+        return DERIVED[self.kind].difference(self.paid_fields)
+
+    def paid_fields_in(self, version: str) -> Sequence[str]:
+        """Return the paid fields that are read in a version of QBXML: none if it cannot read single elements."""
+        return _narrow(self.paid_fields, version)
+
+    def derived_fields_in(self, version: str) -> Sequence[str]:
+        """Return the derived fields that are read in a version of QBXML."""
+        return _narrow(self.derived_fields, version)
+
     def includes_in(self, version: str, names: Collection[str]) -> Sequence[str]:
         """Return those of `names` that a version of QBXML has, in the order of the schema."""
         number = version_number(version)
@@ -117,6 +145,7 @@ def books_object(name: str) -> BooksObject | None:
     kind = Kind.TRANSACTION if _MODIFIED_IN_TRANSACTIONS in rules else Kind.LIST
     if kind is Kind.LIST and _MODIFIED_IN_LISTS not in rules:
         return None
+    top = returned[f"{name}Ret"]
     return BooksObject(
         name=name,
         kind=kind,
@@ -124,10 +153,20 @@ def books_object(name: str) -> BooksObject | None:
         has_iterator="iterator" in facts["attributes"],
         has_limit="MaxReturned" in rules,
         has_active_status="ActiveStatus" in rules,
-        has_range=kind is Kind.TRANSACTION or "Name" in returned[f"{name}Ret"],
+        has_range=kind is Kind.TRANSACTION or "Name" in top,
         deleted_since=_deleted_kinds(kind).get(name),
         includes={key: _since(model, element) for key, element in INCLUDES.items() if element in rules},
+        paid_fields={key: top[key] for key in _PAID if key in top} if "PaidStatus" in rules else {},
+        derived_fields={key: top[key] for key in sorted(DERIVED[kind]) if key in top} if kind is Kind.LIST else {},
     )
+
+
+def known_object(name: str) -> BooksObject:
+    """Return an object that a subscription has. Raises LookupError for another name."""
+    known = books_object(name)
+    if known is None:
+        raise LookupError(f"{name} is not an object of a subscription.")
+    return known
 
 
 @cache
@@ -151,6 +190,19 @@ def checked_object(name: str, field: str = "objects") -> BooksObject:
 
 def _since(model: RequestModel, element: str) -> str:
     return str(model.content.rules[element].facts.get("since", "1.0"))
+
+
+def _narrow(fields: Mapping[str, str], version: str) -> Sequence[str]:
+    number = version_number(version)
+    if number < version_number(_NARROW_SINCE):
+        return []
+    return [name for name, since in fields.items() if version_number(since) <= number]
+
+
+def deleted_kinds_in(kind: Kind, version: str) -> Sequence[str]:
+    """Return all objects of a kind whose deletions QuickBooks reports in a version of QBXML."""
+    number = version_number(version)
+    return [name for name, since in _deleted_kinds(kind).items() if version_number(since) <= number]
 
 
 @cache

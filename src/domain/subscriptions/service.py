@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from domain.errors import InvalidRequest, InvalidState
+from domain.errors import Conflict, InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.ownership import not_found, owned_connection
 from domain.records.subscription import (
@@ -61,7 +62,7 @@ class SubscriptionService:
         """Store a subscription. Its first run is made in the next session of the Web Connector.
 
         `settings` are members of `Subscription`: `objects`, `every_minutes`, `verify_days`,
-        `start`, `include`, `name`, `webhook`.
+        `start`, `include`, `name`, `webhook`, `derived`.
         Raises InvalidRequest if an object or what is included does not exist, and InvalidState.
         """
         check_objects(settings["objects"], settings.get("include", {}))
@@ -74,7 +75,8 @@ class SubscriptionService:
                     {"limit": MAX_SUBSCRIPTIONS},
                 )
             now = timestamp(self._clock())
-            return None, Subscription(subscription_id, connection_id, app_id, now, now, began_at=now, **settings)
+            one = Subscription(subscription_id, connection_id, app_id, now, now, began_at=now, **settings)
+            return None, _with_derived_since(None, one, now)
 
         return self._commit(app_id, connection_id, Action.SUBSCRIPTION_CREATED, actor, step)
 
@@ -87,7 +89,8 @@ class SubscriptionService:
             after = replace(before, **settings)
             check_objects(after.objects, after.include)
             is_more = not set(after.objects) <= set(before.objects)
-            return replace(after, began_at=now if is_more else before.began_at)
+            after = replace(after, began_at=now if is_more else before.began_at)
+            return _with_derived_since(before, after, now)
 
         return self._change(app_id, connection_id, subscription_id, Action.SUBSCRIPTION_CHANGED, actor, changed)
 
@@ -146,7 +149,7 @@ class SubscriptionService:
     def delete(self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor) -> None:
         """Remove a subscription, and what was read of objects that no other one wants."""
 
-        def attempt(_: object) -> None:
+        def attempt(_: object) -> Sequence[str]:
             connection = owned_connection(self._store.connection(connection_id), app_id)
             state = self._store.copy_state(connection_id)
             before = _found(state.subscriptions, subscription_id)
@@ -161,8 +164,13 @@ class SubscriptionService:
                 Put(None, entry),
                 *self._known(connection, Progress(after, connection, self._clock())),
             )
+            return [one.name for one in removed]
 
-        commit_with_retry(attempt, CONTENDED)
+        names = commit_with_retry(attempt, CONTENDED)
+        # One commit may not take them all. What stays after a failure is compared with the next snapshot.
+        for part in self._store.remembered_parts(connection_id, names):
+            with suppress(Conflict):
+                self._store.commit(RemoveCopy(part))
 
     # --- Parts
 
@@ -215,6 +223,13 @@ class SubscriptionService:
     def _entry(self, action: Action, actor: Actor, one: Subscription, revision: int) -> Any:
         subject = Subject(one.app_id, one.id, revision, one.connection_id)
         return audit_entry(action, actor, subject, timestamp(self._clock()), name=one.name)
+
+
+def _with_derived_since(before: Subscription | None, after: Subscription, now: str) -> Subscription:
+    """Return a subscription with the time from which on it wants derived fields. All of them are emitted then."""
+    if after.derived and not (before and before.derived):
+        return replace(after, derived_since=now)
+    return after if after.derived else replace(after, derived_since=None)
 
 
 def check_objects(names: Sequence[str], include: Mapping[str, Sequence[str]]) -> None:

@@ -28,6 +28,7 @@ from domain.records.subscription import (
     MIN_MINUTES,
     START_WITH_ALL,
     VERIFY_DAYS,
+    DerivedEvery,
     SubscriptionWebhook,
 )
 from domain.records.sync_window import SyncWindow
@@ -430,6 +431,13 @@ class NewSubscription(Body):
         description="What is read beside an object: `lines`, `linked` transactions, `custom_fields`.",
         examples=[{"Invoice": ["lines", "linked"]}],
     )
+    derived: DerivedEvery | None = Field(
+        default=None,
+        strict=False,
+        description="How often the derived fields of lists are read, such as `Balance` and `QuantityOnHand`. They are "
+        "events of their own, `record.derived`. Null: never.",
+        examples=["daily"],
+    )
     name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
     webhook_url: Url | None = Field(
         default=None,
@@ -450,6 +458,7 @@ class ChangedSubscription(Body):
     every_minutes: int | None = Field(default=None, ge=MIN_MINUTES, le=MAX_MINUTES, description="As at the creation.")
     verify_days: int | None = Field(default=None, ge=1, le=MAX_VERIFY_DAYS, description="As at the creation.")
     include: dict[ObjectName, list[str]] | None = Field(default=None, description="As at the creation.")
+    derived: DerivedEvery | None = Field(default=None, strict=False, description="As at the creation. Null ends it.")
     name: OptionalLine = Field(default=None, max_length=200, description="A name for people.")
     webhook_url: Url | None = Field(
         default=None,
@@ -458,9 +467,8 @@ class ChangedSubscription(Body):
     )
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that are given. Only the name and the webhook URL can be null."""
-        given = self.model_dump(exclude_unset=True)
-        nullable = {"name", "webhook_url"}
+        """Return the settings that are given. Only the name, the webhook URL and `derived` can be null."""
+        given, nullable = self.model_dump(exclude_unset=True), {"name", "webhook_url", "derived"}
         return _of_subscription({name: value for name, value in given.items() if value is not None or name in nullable})
 
 

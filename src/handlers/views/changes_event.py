@@ -25,6 +25,7 @@ class ChangeView(TypedDict):
     type: Literal[
         "record.changed",
         "record.deleted",
+        "record.derived",
         "subscription.snapshot_started",
         "subscription.snapshot_completed",
         "subscription.failed",
@@ -42,6 +43,8 @@ class ChangeView(TypedDict):
     record_omitted: NotRequired[
         Annotated[bool, Schema("True when the record was too large for a webhook: read it from the feed")]
     ]
+    as_of: NotRequired[Annotated[Moment, Schema("When QuickBooks was asked for the derived fields")]]
+    derived: NotRequired[Annotated[dict[str, Any], Schema("The derived fields of a list entry")]]
     records: NotRequired[Annotated[int, Schema("How many records the snapshot had", minimum=0)]]
     reason: NotRequired[Annotated[str, Schema("What happened, for people")]]
 

@@ -143,6 +143,24 @@ class RecordDeletedEventView(TypedDict):
     time_deleted: Annotated[str | None, Schema("The time of the deletion by the clock of the books")]
 
 
+class RecordDerivedEventView(TypedDict):
+    """Fields of a list entry that QuickBooks computes have changed. They are not in `record`, and do not replace it."""
+
+    type: Literal["record.derived"]
+    timestamp: Annotated[Moment, Schema("When the event entered the feed")]
+    cursor: CursorText
+    connection_id: Uuid
+    object: Annotated[str, Schema("The list of QuickBooks", examples=["Customer"])]
+    id: Annotated[str, Schema("The ListID", examples=["80000001-1"])]
+    sequence: Annotated[
+        int,
+        Schema("Ignore derived fields with a lower one than those that you have. It says nothing about the record"),
+    ]
+    generation: Annotated[int, Schema("The last snapshot of the list")]
+    as_of: Annotated[Moment, Schema("When QuickBooks was asked")]
+    derived: Annotated[dict[str, Any], Schema("The fields, such as `Balance`, as in the JSON of a response")]
+
+
 class SubscriptionEventView(TypedDict):
     """Something has happened to the reading of the objects of subscriptions."""
 
@@ -186,6 +204,7 @@ FeedEventView = TypeAliasType(
         | DeletedConnectionEventView
         | RecordChangedEventView
         | RecordDeletedEventView
+        | RecordDerivedEventView
         | SubscriptionEventView
         | BriefEventView,
         Schema("An event. Its `type` tells which members it has"),

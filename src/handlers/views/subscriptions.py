@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typing_extensions import TypedDict
 
-from domain.records.subscription import CopyPhase, PageKind
+from domain.records.subscription import CopyPhase, DerivedEvery, PageKind
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class ObjectView(TypedDict):
             minimum=0,
         ),
     ]
+    derived_at: Annotated[Moment | None, Schema("When its derived fields were last read to the end")]
     problem: Annotated[str | None, Schema("Why it cannot be read, or what is missing")]
 
 
@@ -61,6 +62,7 @@ class SubscriptionView(TypedDict):
     verify_days: Annotated[int, Schema("How often all their records are read", minimum=1, maximum=90)]
     start: Annotated[str, Schema("`all`, `now` or a time")]
     include: Annotated[dict[str, list[str]], Schema("What is read beside the objects, by object")]
+    derived: Annotated[DerivedEvery | None, Schema("How often the derived fields of its lists are read")]
     paused_at: Annotated[Moment | None, Schema("When it was paused")]
     webhook_url: Annotated[str | None, Schema("Gets the changes a page at a time, beside the feed")]
     webhook_error: Annotated[
@@ -170,6 +172,7 @@ def subscription_view(progress: Progress, one: Subscription) -> SubscriptionView
         "verify_days": one.verify_days,
         "start": one.start,
         "include": {name: list(parts) for name, parts in one.include.items()},
+        "derived": one.derived,
         "paused_at": one.paused_at,
         "webhook_url": one.webhook.url,
         "webhook_error": one.webhook.error,
@@ -196,5 +199,6 @@ def _object_view(progress: Progress, name: str) -> ObjectView:
         "records": known.records if known else None,
         "records_so_far": known.reading.records if known and known.reading else None,
         "changes": known.changes_of_a_day(progress.now) if known else 0,
-        "problem": known.problem if known else None,
+        "derived_at": known.derived_at if known else None,
+        "problem": (known.problem or known.gap) if known else None,
     }

@@ -16,9 +16,10 @@ from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
 from domain.records.subscription import BooksRange, CopyPhase, RunMessage
 from domain.storage.commit_size import MAX_ENTRIES
+from domain.subscriptions.asking import MAX_SWEPT
 from domain.subscriptions.messages import Read, object_query
 from domain.subscriptions.objects import INCLUDES, BooksObject, books_objects
-from domain.subscriptions.run import MAX_SWEPT, RunState
+from domain.subscriptions.run import RunState
 from domain.timestamps import timestamp
 from tests.support.books import Books, Record
 from tests.support.copies import Copying, Reader, events_of
@@ -125,6 +126,8 @@ def test_objects_that_were_read_at_different_times_are_soon_read_together() -> N
         copying.subscribe(kind)
         copying.run()
         copying.tick(40)
+    copying.tick(900)
+    copying.run()
     copying.tick(12 * 60)
     numbers = []
     for _ in range(20):
@@ -231,6 +234,18 @@ def test_the_deletion_of_the_record_that_changed_last_is_no_reason_to_resync() -
     copying.tick(3600)
 
     copying.run()
+
+    assert "RESYNC_REQUIRED" not in kinds_of(copying)
+    assert read(reader_of(copying)) == copied(books)
+
+
+def test_a_deletion_long_after_the_last_change_is_no_reason_to_resync() -> None:
+    """It moves the watermark, so that the record that changed last is not read again."""
+    copying, books = a_copy("Invoice")
+    books.delete(next(iter(books.records.values())))
+    for _ in range(3):
+        copying.tick(3600)
+        copying.run()
 
     assert "RESYNC_REQUIRED" not in kinds_of(copying)
     assert read(reader_of(copying)) == copied(books)

@@ -116,7 +116,7 @@ def test_the_next_run_is_made_when_it_is_due_and_not_before() -> None:
     books.clock = qbwc.clock.now
     books.change(record)
 
-    assert len(update(qbwc, books)) == 1
+    assert len(update(qbwc, books)) == 2, "the changes, and the invoices that are not paid"
     assert copy_of(qbwc) == own(books)
 
 

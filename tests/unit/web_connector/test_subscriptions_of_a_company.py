@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,26 +21,29 @@ from tests.support.builders import APP_ID, CONNECTION_ID
 from tests.support.web_connector.service import Service
 from tests.unit.web_connector.test_subscription_runs import pages, reader_of
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 OBJECTS = tuple(known.name for known in books_objects() if known.deleted_since)[:60]
 SAFE = [name for name in EDITS if "backup" not in name]
 
 
 class Copied:
-    """A simulated company with a subscription to all objects, and a person."""
+    """A simulated company with a subscription, and a person."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, edits: Sequence[str] = SAFE, objects: tuple[str, ...] = OBJECTS) -> None:
         self.service = Service()
         self.qbwc = self.service.qbwc
         now = timestamp(self.qbwc.clock.now)
         before = self.qbwc.connection
         self.qbwc.store.commit(Put(before, replace(before, run_due_at=now).changed(now)))
-        self.qbwc.store.commit(Put(None, Subscription("s", CONNECTION_ID, APP_ID, now, now, OBJECTS, 15, "all", now)))
+        self.qbwc.store.commit(Put(None, Subscription("s", CONNECTION_ID, APP_ID, now, now, objects, 15, "all", now)))
         self.simulator = self.qbwc.simulator(self.service.company, transport=self.service)
-        self.person, self.chance = Person(self.service.company, seed, SAFE), random.Random(seed)
+        self.person, self.chance = Person(self.service.company, seed, edits), random.Random(seed)
 
-    def run(self) -> None:
-        """Make the next run."""
-        self.qbwc.clock.advance(seconds=1_000)
+    def run(self, seconds: int = 1_000) -> None:
+        """Make the next run, after some time."""
+        self.qbwc.clock.advance(seconds=seconds)
         self.simulator.run_once()
 
     def edit(self, number: int) -> None:
@@ -95,3 +99,28 @@ def test_the_copy_of_a_company_that_a_person_edits_equals_fresh_queries(seed: in
 
         assert copied.copy() == copied.fresh()
     assert PageKind.RESYNC_REQUIRED not in {page.kind for page in pages(copied.qbwc)}
+
+
+PAYING = (
+    *("sell", "buy", "credit", "pay", "part_pay", "delete_payment", "void", "delete_debt", "change_debt"),
+    "change_quantity",
+)
+PAID = ("Bill", "BillPaymentCheck", "CreditMemo", "Customer", "Invoice", "ReceivePayment", "Vendor")
+SWITCHES = ("payment_touches_paid", "deletion_touches_paid")
+
+
+@pytest.mark.parametrize("positions", [*itertools.product(("off", "on"), repeat=2)], ids="-".join)
+def test_the_copy_says_what_is_paid_whatever_a_payment_touches(positions: tuple[str, str]) -> None:
+    """Hours later, when no query for changes returns an invoice any more that its payment did not touch."""
+    copied = Copied(positions.count("on"), PAYING, PAID)
+    for name, value in zip(SWITCHES, positions, strict=True):
+        copied.service.company.set_behaviour(name, value)
+    copied.run()
+    for _ in range(4):
+        copied.edit(25)
+
+        copied.run(seconds=10_000)
+
+        assert copied.copy() == copied.fresh()
+    rows = reader_of(copied.qbwc).rows
+    assert {row["record"]["IsPaid"] for (name, _), row in rows.items() if name == "Invoice"} == {True, False}

@@ -28,7 +28,7 @@ from domain.records.subscription import (
     SubscriptionWebhook,
 )
 from domain.storage.changes import Put, RemoveCopy
-from domain.subscriptions.run import MAX_PAGE_CHANGES
+from domain.subscriptions.stored import MAX_PAGE_CHANGES
 from domain.timestamps import timestamp
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, MAX_BODY_BYTES, RETRY_DELAYS
 from domain.webhooks.delivery import GaveUp, NotRecorded, RetryAt, Succeeded

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown_status"
 """The reason for a code without an entry."""
 
+SOME_NOT_FOUND = 500
+"""A query for ids has found some of them, or none."""
+
 INVALID_ID = 3000
 """An ID is not valid. For a page, it is the ID of an iterator that has ended."""
 

@@ -19,6 +19,7 @@ from domain.qbxml.response.reader import UnreadableResponse
 from domain.records.session import LastResponse
 from domain.records.subscription import RunMessage
 from domain.storage.changes import Put
+from domain.subscriptions.asking import remembered_names
 from domain.subscriptions.progress import copied_at, wanted
 from domain.subscriptions.run import RunState, Unanswered
 from domain.timestamps import timestamp
@@ -32,6 +33,8 @@ from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.sending import MAX_PAGE_DELAY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from domain.records.connection import Connection
     from domain.records.session import Session
     from domain.records.subscription import CopyState
@@ -80,6 +83,11 @@ def is_asking(session: Session, now: datetime) -> bool:
     if run is None or not run.is_sent or session.is_revoked or session.in_flight is not None:
         return False
     return session.last_call_at > timestamp(now - timedelta(seconds=BUSY_SECONDS))
+
+
+def compared(run: RunMessage) -> Sequence[str]:
+    """Return the objects of a message with whose answer is compared what the feed has said of them."""
+    return remembered_names(run)
 
 
 @dataclass(frozen=True, slots=True)

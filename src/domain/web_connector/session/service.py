@@ -171,12 +171,14 @@ class SessionService:
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.connection.app_id)
         return claims.commit(turn.sent(check, page_is_allowed=page_is_allowed))
 
-    def _turn(self, session: Session, now: datetime) -> runs.Turn | None:
-        """Return what a run needs, or None if the connection was deleted."""
+    def _turn(self, session: Session, now: datetime, remembered: Sequence[str] = ()) -> runs.Turn | None:
+        """Return what a run needs, or None if the connection was deleted. An answer also needs what is remembered."""
         connection = self._store.connection(session.connection_id)
         if connection is None or connection.deleted_at:
             return None
-        return runs.Turn(session, connection, self._store.copy_state(session.connection_id), now)
+        stored = self._store.copy_state(session.connection_id)
+        parts = self._store.remembered_parts(session.connection_id, remembered) if remembered else ()
+        return runs.Turn(session, connection, replace(stored, remembered=tuple(parts)), now)
 
     def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
         check = self._company_file_check(dispatch.session, call, claims.now)
@@ -220,7 +222,8 @@ class SessionService:
             connection = self._store.connection(session.connection_id)
             return claims.commit(onboarding_check.received(session, connection, call, now))
         if session.in_flight is None and session.run:
-            turn = self._turn(self._admission.limited(session, now) if self._admission else session, now)
+            limited = self._admission.limited(session, now) if self._admission else session
+            turn = self._turn(limited, now, remembered=runs.compared(session.run))
             return claims.commit(turn.received(call)) if turn else Reply(receiving.SESSION_OVER)
         if session.in_flight is None:
             return claims.commit(receiving.nothing_in_flight(session))
