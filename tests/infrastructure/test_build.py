@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import botocore
@@ -52,29 +53,47 @@ def with_packages(folder: Path, target: build.Target) -> Path:
     return folder / "build"
 
 
+@dataclass(frozen=True)
+class Built:
+    """The folder with the packages, and that with the output of a build of them. Tests that change nothing share it."""
+
+    folder: Path
+    output: Path
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build for this Python."""
+    return _built(tmp_path_factory.mktemp("here"), build.HERE)
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """Build for another Python."""
+    return _built(tmp_path_factory.mktemp("other"), OTHER)
+
+
+def _built(folder: Path, target: build.Target) -> Built:
+    output = with_packages(folder, target)
+    assert build.build(target, output) or target == OTHER, "there is bytecode for the Python that is here"
+    return Built(folder, output)
+
+
 def names(output: Path, artifact: str = build.ZIP) -> set[str]:
     with zipfile.ZipFile(output / artifact) as archive:
         return set(archive.namelist())
 
 
-def test_the_artifact_has_the_source_and_the_packages_without_unused_files(tmp_path: Path) -> None:
-    output = with_packages(tmp_path, build.HERE)
-
-    build.build(build.HERE, output)
-
-    artifact = names(output)
+def test_the_artifact_has_the_source_and_the_packages_without_unused_files(here: Built) -> None:
+    artifact = names(here.output)
     assert {"handlers/authorizer.py", "domain/errors.py", "package/main.py"} <= artifact
     assert {"botocore/client.py", "botocore/data/endpoints.json"} <= artifact
     assert {f"botocore/data/{service}" for service in OPERATIONS} <= {name.rsplit("/", 2)[0] for name in artifact}
     assert not {"bin/jp.py", "botocore/data/ec2/x.json", "requirements.txt"} & artifact
 
 
-def test_the_artifact_of_test_connections_has_the_simulator_and_nothing_of_the_service(tmp_path: Path) -> None:
-    output = with_packages(tmp_path, build.HERE)
-
-    build.build(build.HERE, output)
-
-    artifact = names(output, build.SIMULATOR_ZIP)
+def test_the_artifact_of_test_connections_has_the_simulator_and_nothing_of_the_service(here: Built) -> None:
+    artifact = names(here.output, build.SIMULATOR_ZIP)
     assert {"simulator/hosted/function.py", "simulator/schema/qbxml.json", "urllib3/main.py"} <= artifact
     assert {name.split("/")[0] for name in artifact} == {"simulator", *build.SIMULATOR_PACKAGES, "__pycache__"}
     services = {name.split("/")[2] for name in artifact if name.startswith("botocore/data/") and name.count("/") > 3}
@@ -82,17 +101,13 @@ def test_the_artifact_of_test_connections_has_the_simulator_and_nothing_of_the_s
     assert not [name for name in artifact if name.startswith(("simulator/tests/", "simulator/corpus/"))]
 
 
-def test_a_build_does_not_change_the_packages_that_the_next_one_uses(tmp_path: Path) -> None:
-    output = with_packages(tmp_path, build.HERE)
-
-    build.build(build.HERE, output)
-
-    (endpoints,) = tmp_path.glob("packages/*/botocore/data/endpoints.json")
+def test_a_build_does_not_change_the_packages_that_the_next_one_uses(here: Built) -> None:
+    (endpoints,) = here.folder.glob("packages/*/botocore/data/endpoints.json")
     assert endpoints.read_bytes() == (DATA / "endpoints.json").read_bytes()
     for package in PACKAGES:
-        (source,) = tmp_path.glob(f"packages/*/{package}/__init__.py")
+        (source,) = here.folder.glob(f"packages/*/{package}/__init__.py")
         assert source.read_text(encoding="utf-8") == "from .module import answer\n"
-        assert "__getattr__" in (output / build.CODE / package / "__init__.py").read_text(encoding="utf-8")
+        assert "__getattr__" in (here.output / build.CODE / package / "__init__.py").read_text(encoding="utf-8")
 
 
 def test_a_package_that_cannot_be_made_lazy_stops_the_build_and_is_named(
@@ -110,28 +125,22 @@ def test_a_package_that_cannot_be_made_lazy_stops_the_build_and_is_named(
     assert f"{PACKAGES[0]}/__init__.py, line 2 does more than import names" in capsys.readouterr().err
 
 
-def test_every_module_gets_bytecode_that_python_uses_without_a_check(tmp_path: Path) -> None:
-    output = with_packages(tmp_path, build.HERE)
-
-    assert build.build(build.HERE, output)
-
-    (compiled,) = (output / build.CODE / "package" / "__pycache__").glob("main.*.pyc")
+def test_every_module_gets_bytecode_that_python_uses_without_a_check(here: Built) -> None:
+    (compiled,) = (here.output / build.CODE / "package" / "__pycache__").glob("main.*.pyc")
     assert compiled.read_bytes()[4:8] == UNCHECKED_HASH
     assert b"/var/task/package/main.py" in compiled.read_bytes()
-    assert f"package/__pycache__/{compiled.name}" in names(output)
+    assert f"package/__pycache__/{compiled.name}" in names(here.output)
 
 
-def test_python_imports_the_bytecode(tmp_path: Path) -> None:
+def test_python_imports_the_bytecode(here: Built, tmp_path: Path) -> None:
     """The test changes the source afterwards: an import that read it would not print 42."""
-    output = with_packages(tmp_path, build.HERE)
-    build.build(build.HERE, output)
-    source = output / build.CODE / "package" / "main.py"
-    source.unlink()
+    shutil.copytree(here.output / build.CODE / "package", tmp_path / "package")
+    source = tmp_path / "package" / "main.py"
     source.write_text("answer = 0\n", encoding="utf-8")
 
     process = subprocess.run(
         [sys.executable, "-B", "-c", "import importlib; print(importlib.import_module('package.main').answer)"],
-        cwd=output / build.CODE,
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         check=True,
@@ -140,13 +149,10 @@ def test_python_imports_the_bytecode(tmp_path: Path) -> None:
     assert process.stdout == "42\n"
 
 
-def test_the_same_code_is_the_same_zip_file_to_the_byte(tmp_path: Path) -> None:
-    first, second = (with_packages(tmp_path / name, build.HERE) for name in ("first", "second"))
+def test_the_same_code_is_the_same_zip_file_to_the_byte(here: Built, tmp_path: Path) -> None:
+    again = _built(tmp_path, build.HERE)
 
-    build.build(build.HERE, first)
-    build.build(build.HERE, second)
-
-    assert (first / build.ZIP).read_bytes() == (second / build.ZIP).read_bytes()
+    assert (here.output / build.ZIP).read_bytes() == (again.output / build.ZIP).read_bytes()
 
 
 def test_a_build_for_a_python_that_is_not_here_says_that_it_has_no_bytecode(
@@ -162,25 +168,15 @@ def test_a_build_for_a_python_that_is_not_here_says_that_it_has_no_bytecode(
     assert not [name for name in names(output) if name.endswith(".pyc")]
 
 
-def test_the_built_template_names_the_zip_file_and_allows_no_other_target(tmp_path: Path) -> None:
-    output = with_packages(tmp_path, OTHER)
-
-    build.build(OTHER, output)
-
-    template = Template.load(output / build.TEMPLATE)
+def test_the_built_template_names_the_zip_file_and_allows_no_other_target(other: Built) -> None:
+    template = Template.load(other.output / build.TEMPLATE)
     assert {function.code_uri for function in template.functions()} == {build.ZIP, build.SIGN_IN_ZIP}
     assert template.document["Parameters"]["PythonRuntime"]["AllowedValues"] == [OTHER.runtime]
-    assert build.target_of(output) == OTHER
+    assert build.target_of(other.output) == OTHER
 
 
-def test_the_template_for_sam_local_differs_in_the_code_and_in_the_methods_that_paths_do_not_have(
-    tmp_path: Path,
-) -> None:
-    output = with_packages(tmp_path, OTHER)
-
-    build.build(OTHER, output)
-
-    deployed, local = (Template.load(output / name) for name in (build.TEMPLATE, build.SAM_LOCAL_TEMPLATE))
+def test_the_template_for_sam_local_differs_in_the_code_and_in_the_methods_that_paths_do_not_have(other: Built) -> None:
+    deployed, local = (Template.load(other.output / name) for name in (build.TEMPLATE, build.SAM_LOCAL_TEMPLATE))
     expected = copy.deepcopy(deployed.document)
     expected["Globals"]["Function"]["CodeUri"] = build.CODE
     expected["Resources"]["TestConnectionFunction"]["Properties"]["CodeUri"] = build.SIMULATOR
