@@ -244,6 +244,10 @@ class Session:
             return self
         return replace(self, sends=0 if first.is_low else (self.sends + 1) % SENDS_OF_A_CYCLE)
 
+    def after_run_message(self) -> Session:
+        """Return the session after a message of a run, which counts as a message set of the normal lane."""
+        return replace(self, sends=(self.sends + 1) % SENDS_OF_A_CYCLE) if self.limits.has_low_lane else self
+
     @property
     def responses(self) -> int:
         """The number of stored responses."""

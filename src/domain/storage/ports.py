@@ -393,7 +393,7 @@ class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, InFligh
         """Remove an entry of the queue whose request has ended or does not exist."""
 
 
-class LoginStore(ClaimStore, UsageCounters, Protocol):
+class LoginStore(ClaimStore, UsageCounters, SubscriptionReads, Protocol):
     """What a login of the Web Connector needs."""
 
 

@@ -179,13 +179,14 @@ def test_a_message_whose_answer_never_arrives_fails_the_run_which_is_reported_af
 
 def test_an_object_that_quickbooks_cannot_parse_is_unsupported_and_the_others_are_read() -> None:
     qbwc, books = subscribed()
-    assert qbwc.authenticate() == ""
-    progress = 0
-    while progress != 100:
-        message = qbwc.send()
-        books.clock = qbwc.clock.now
-        fails = "<AccountQueryRq" in message
-        progress = qbwc.receive("", PARSE_ERROR, "?") if fails else qbwc.receive(books.answer(message))
+    for _ in range(2):
+        assert qbwc.authenticate() == ""
+        progress = 0
+        while progress != 100:
+            message = qbwc.send()
+            books.clock = qbwc.clock.now
+            fails = "<AccountQueryRq" in message
+            progress = qbwc.receive("", PARSE_ERROR, "?") if fails else qbwc.receive(books.answer(message))
 
     assert phases(qbwc) == {
         "Account": CopyPhase.UNSUPPORTED,
@@ -362,3 +363,133 @@ def test_a_long_run_goes_on_in_the_next_sessions(monkeypatch: pytest.MonkeyPatch
     assert len(first) == 1
     assert 0 < copied < len(books.records)
     assert copy_of(qbwc) == own(books)
+
+
+def test_a_copy_of_a_parse_error_of_a_run_does_not_end_a_write() -> None:
+    qbwc, _ = subscribed()
+    qbwc.begin()
+    progress = qbwc.receive("", PARSE_ERROR, "?")
+    write = qbwc.write("Ada")
+
+    qbwc.send()
+    assert qbwc.receive("", PARSE_ERROR, "?") == progress == 100
+    assert qbwc.record(write).state is State.WAITING
+    message = qbwc.begin()
+    assert "CustomerAddRq" in message
+    qbwc.receive(response_to(message))
+    assert qbwc.record(write).state is State.RESPONSE_RECEIVED
+
+
+def test_a_copy_of_a_parse_error_of_a_request_does_not_make_an_object_unsupported() -> None:
+    qbwc, books = subscribed("Invoice")
+    broken = qbwc.queue("VendorQueryRq")
+    assert "VendorQueryRq" in qbwc.begin()
+    assert qbwc.receive("", PARSE_ERROR, "?") == 99
+    assert qbwc.record(broken).state is State.ERROR
+    assert "InvoiceQueryRq" in qbwc.send()
+
+    assert qbwc.receive("", PARSE_ERROR, "?") == -1
+    assert phases(qbwc).get("Invoice") is not CopyPhase.UNSUPPORTED
+    qbwc.clock.advance(seconds=AGAIN_AFTER_FAILURE.total_seconds())
+    update(qbwc, books)
+    assert copy_of(qbwc) == own(books)
+
+
+@pytest.mark.parametrize("is_due", [True, False])
+@pytest.mark.parametrize("exception", [A_DIALOG, "0x80040402"])
+def test_a_write_that_met_an_error_ends_the_session_whether_a_run_is_due_or_not(
+    exception: str, *, is_due: bool
+) -> None:
+    moment = timestamp(Connector().clock.now) if is_due else None
+    qbwc, _ = subscribed("Invoice", run_due_at=moment)
+    read, first, second = qbwc.queue("VendorQueryRq"), qbwc.write("Ada"), qbwc.write("Bob")
+    qbwc.receive(response_to(qbwc.begin()))
+    assert qbwc.record(read).state is State.RESPONSE_RECEIVED
+    assert "CustomerAddRq" in qbwc.send()
+
+    assert qbwc.receive("", exception, "?") == -1
+    qbwc.last_error()
+    qbwc.close()
+
+    assert qbwc.record(second).state is State.WAITING
+    assert qbwc.record(first).recovery.running_until is None
+    assert qbwc.connection.run_due_at == moment
+
+
+def takes_over(qbwc: Connector) -> None:
+    """Let the Web Connector die, so that its next login ends the session."""
+    qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE + 60)
+
+
+@pytest.mark.parametrize("end", [takes_over, Connector.close], ids=["a new login", "closeConnection"])
+def test_a_page_that_is_never_answered_becomes_smaller_and_fails_the_run(end: Callable[[Connector], object]) -> None:
+    qbwc, books = subscribed("Customer", size=30)
+    sizes = []
+    for _ in range(4):
+        sizes.append(int(qbwc.begin().partition("<MaxReturned>")[2].partition("<")[0]))
+        end(qbwc)
+
+    assert sizes == [200, 100, 50, 25]
+    assert [page.kind for page in pages(qbwc)] == [PageKind.FAILED]
+    takes_over(qbwc)
+    update(qbwc, books)
+    assert copy_of(qbwc) == own(books)
+
+
+def test_a_company_file_that_cannot_be_opened_fails_the_run() -> None:
+    qbwc, _ = subscribed()
+    for _ in range(3):
+        assert qbwc.authenticate() == ""
+        qbwc.call("connectionError", qbwc.ticket, "0x8004040A", "Another company file is open.")
+        qbwc.clock.advance(seconds=60)
+
+    [page] = pages(qbwc)
+    assert page.kind is PageKind.FAILED
+    assert "Another company file is open." in page.changes
+
+
+def test_the_first_run_asks_with_the_version_that_quickbooks_supports() -> None:
+    qbwc, _ = subscribed("Customer", "Transfer")
+    qbwc.authenticate()
+    newest = "<SupportedQBXMLVersion>{}</SupportedQBXMLVersion>".format
+
+    message = qbwc.send(hcp().replace(newest("16.0"), "").replace(newest("9.0"), newest("7.0")))
+
+    assert 'version="7.0"' in message
+    assert "TransferQueryRq" not in message
+
+
+def test_the_low_lane_has_its_share_of_the_messages_of_a_long_run() -> None:
+    qbwc, books = subscribed("Account", "Class", "CustomerType", "Employee", "JobType", size=450, has_low_lane=True)
+    low = [qbwc.queue("VendorQueryRq", is_low=True) for _ in range(2)]
+    assert qbwc.authenticate() == ""
+    sent = []
+    progress = 0
+    while progress not in {100, -1}:
+        message = qbwc.send()
+        sent.append("VendorQueryRq" in message)
+        books.clock = qbwc.clock.now
+        progress = qbwc.receive(response_to(message) if sent[-1] else books.answer(message))
+
+    assert [number for number, is_low in enumerate(sent) if is_low] == [9, 19][: sum(sent)]
+    assert sum(sent) == min(len(low), len(sent) // 10)
+
+
+def test_a_run_ends_a_session_that_lingers() -> None:
+    qbwc, books = subscribed("Customer", linger_seconds=1_500)
+    qbwc.queue("VendorQueryRq")
+    progress = qbwc.receive(response_to(qbwc.begin()))
+
+    assert progress == 99
+    assert qbwc.receive(books.answer(qbwc.send())) == 100
+    assert qbwc.connection.session_id is None
+
+
+def test_the_run_of_a_deleted_connection_ends() -> None:
+    qbwc, _ = subscribed()
+    qbwc.authenticate()
+    moment = timestamp(qbwc.clock.now)
+    qbwc.store.commit(Put(qbwc.connection, replace(qbwc.connection, deleted_at=moment).changed(moment)))
+
+    assert not qbwc.send()
+    assert "deleted" in qbwc.last_error()

@@ -117,9 +117,14 @@ def may_use_open_file(session: Session, call: Call) -> bool:
 
 def use_open_file(session: Session, call: Call, now: datetime) -> Decision:
     """Return the decision to try the open company file after a connection error."""
-    message = error_message(connection_error(call["hresult"], call["message"], now))
+    message = unreachable(call, now)
     after = replace(session, company_file=OpenCompanyFile(is_fallback=True), last_error=message).called(now)
     return Decision(Reply(CURRENT_COMPANY_FILE, session.connection_id), [Put(session, after)])
+
+
+def unreachable(call: Call, now: datetime) -> str:
+    """Return why QuickBooks could not be reached, for people."""
+    return error_message(connection_error(call["hresult"], call["message"], now))
 
 
 def after_connection_error(

@@ -107,7 +107,8 @@ class Opening:
 
     `former` is the live session of the connection, which then ends. `limits` and `shard` are those of the new session.
     `reading` has the live sessions of this shard, or is None if any number may run. A login that `is_exempt` needs a
-    place in the share of its app only.
+    place in the share of its app only. `lost` are the changes of a run whose message was not answered in the former
+    session.
     """
 
     connection: Connection
@@ -119,6 +120,7 @@ class Opening:
     shard: int
     reading: Reading | None
     is_exempt: bool
+    lost: Sequence[Change] = ()
 
     @property
     def session_id(self) -> str:
@@ -194,7 +196,7 @@ class Opening:
     def _end_of_former(self) -> list[Change]:
         if self.former is None:
             return []
-        return [session_end(self.former.session, self.now, "Another session of this user has begun.")]
+        return [session_end(self.former.session, self.now, "Another session of this user has begun."), *self.lost]
 
     def without_request(self, releases: Sequence[ChangeRequest]) -> Decision:
         """Return the decision while nothing may be sent. `releases` end the former session's work.
@@ -333,7 +335,7 @@ class Login:
 
     def _open(self, connection: Connection, reading: Reading | None, conflict: Conflict | None) -> Reply:
         """Return the reply of a login with the correct password, after the end of the former session."""
-        now, live, releases = self._clock(), None, []
+        now, live, releases, lost = self._clock(), None, [], []
         limits = limits_of(connection, now, self._execution_seconds)
         former = self._former(connection)
         match former:
@@ -343,6 +345,7 @@ class Login:
                 if runs.is_asking(session, now):
                     return Reply((NO_SESSION, BUSY), connection.id)
                 live, releases = former, released(requests, now, Ending.TAKEN_OVER, session.limits)
+                lost = runs.after_loss(self._store, session, connection, now)
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
             case Ended():
@@ -359,6 +362,7 @@ class Login:
             shard=reading.shard if reading else int(session_id(ticket), 16) % LIVE_SHARDS,
             reading=reading,
             is_exempt=not isinstance(former, Ended) or is_being_set_up(connection, now),
+            lost=lost,
         )
         return self._opened(opening, releases, conflict)
 
@@ -384,7 +388,12 @@ class Login:
                 return claims.commit(opening.turned_away(reserved_at, releases))
         if not sends:
             return claims.commit(opening.without_request(releases))
-        claiming = Claiming(opening.decide, releases, low_first=opening.low_is_due, normal_only=opening.is_run_due)
+        claiming = Claiming(
+            opening.decide,
+            releases,
+            low_first=opening.low_is_due,
+            normal_only=opening.is_run_due and not opening.low_is_due,
+        )
         reply = claims.commit(claiming)
         if reading and (reply.request_id or opening.is_run_due):
             reading.begun[connection.app_id] += 1

@@ -229,7 +229,7 @@ def _continue(  # noqa: PLR0917 - the parts of one call
     finished = SESSION_OVER if after.last_error else FINISHED
     if is_held:
         return without_request(finished, *releases)
-    after = after if after.last_error else runs.begun(after, now)
+    after = runs.begun(after, now)
     if after.limits.linger_seconds or after.run:
         finished = lingering.PROGRESS
 
@@ -241,7 +241,7 @@ def _continue(  # noqa: PLR0917 - the parts of one call
     # Only the first exception of a session is believed, so a write that met the same dialog box would be held.
     error = after.connection_error
     repeatable = error is not None and describe_hresult(error["hresult"]).fails_every_request
-    return Claiming(decide, releases, repeatable, after.low_is_due, after.run is not None)
+    return Claiming(decide, releases, repeatable, after.low_is_due, after.run is not None and not after.low_is_due)
 
 
 def _next_pages(outcomes: Sequence[Outcome]) -> Sequence[AddRequest]:
@@ -322,7 +322,7 @@ def _session_after(
     elif (record.recovering or record.looks) and not has_response(outcome.after):
         # QuickBooks has answered a question, which does not show whether it executes requests.
         failures, backoff = session.failures, session.backoff
-    # While this session lingers, it must not claim a request that is left to a later session.
+    # Then this session must not linger or make a run: it would claim a request that is left to a later session.
     ends = any(
         isinstance(outcome, NotExecuted) or (isinstance(outcome, Requeued) and outcome.after.is_in_queue)
         for outcome in outcomes
@@ -338,7 +338,8 @@ def _session_after(
         _with_set_size(session, records, outcomes, call, now),
         sends=session.after_send_of(records).sends if is_over else session.sends,
         last_response=last,
-        limits=replace(session.limits, linger_seconds=0) if ends else session.limits,
+        limits=replace(session.limits, linger_seconds=0, run_due_at=None) if ends else session.limits,
+        run=None if ends else session.run,
         exception_reported=session.exception_reported or is_exception(call["hresult"]),
         message_set_to_forget=record.message_set_id if can_forget else session.message_set_to_forget,
         failures=failures,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.qbxml.response.reader import UnreadableResponse
 from domain.records.session import LastResponse
-from domain.records.subscription import RunMessage
+from domain.records.subscription import ObjectCopy, RunMessage
 from domain.storage.changes import Put
 from domain.subscriptions.asking import remembered_names
 from domain.subscriptions.progress import copied_at, wanted
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from domain.records.session import Session
     from domain.records.subscription import CopyState
     from domain.storage.changes import Change
+    from domain.storage.ports import SubscriptionReads
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.company_file_check import CompanyFileCheck
 
@@ -60,6 +61,12 @@ AGAIN_AFTER_FAILURE = timedelta(minutes=5)
 
 BUSY_SECONDS = 2 * 60
 """How long a session whose message is in QuickBooks is not taken over, as with any read."""
+
+NOT_ANSWERED = (
+    "QuickBooks did not answer. The service asks again, for less at a time. If this goes on, look for a dialog box in "
+    "QuickBooks, and read the log of the Web Connector."
+)
+"""The reason of a run that failed because the answer to its message did not arrive."""
 
 RUN_FAILED = "run_failed"
 """The value of `problem` in the log line of a run that failed."""
@@ -99,9 +106,9 @@ class Turn:
     stored: CopyState
     now: datetime
 
-    def state(self) -> RunState:
-        """Return the state to decide on."""
-        connection = self.connection
+    def state(self, check: CompanyFileCheck | None = None) -> RunState:
+        """Return the state to decide on, with what the company file check of this call has learned."""
+        connection = check.learned() if check else self.connection
         return RunState(
             self.stored,
             connection.id,
@@ -144,10 +151,10 @@ class Turn:
             return Decision(Reply("", session.connection_id), [Put(session, held)])
         if not page_is_allowed and (run.asked_at or "") > timestamp(self.now - MAX_PAGE_DELAY):
             return Decision(Reply(lingering.NO_OP, session.connection_id))
-        state = self.state()
+        state = self.state(check)
         if run.is_sent and run.tries >= MAX_TRIES:
             state.lost(run)
-            return self._failed(state, "QuickBooks did not answer.")
+            return self._failed(state, NOT_ANSWERED, "")
         # QuickBooks may have sent the page of an iterator already. If it is asked again, it sends the one after it.
         # What was asked for an object that has changed since counts no more.
         again = run.is_sent and run.iterator_id is None and state.is_current(run)
@@ -155,8 +162,8 @@ class Turn:
         if message is None:
             return self._over(state, Reply("", session.connection_id))
         asked = replace(message if again else state.sent(message), tries=run.tries + 1 if run.is_sent else 1)
-        text = self.state().text(asked)
-        after = self._checked(check)
+        text = self.state(check).text(asked)
+        after = self._checked(check).after_run_message()
         changes = check.changes(session, self.now) if check else []
         return Decision(
             Reply(text, session.connection_id), [Put(session, replace(after, run=asked).called(self.now)), *changes]
@@ -189,20 +196,24 @@ class Turn:
         try:
             after = state.answered(run, call["response"])
         except (Unanswered, UnreadableResponse) as problem:
-            return self._failed(self.state(), str(problem))
+            return self._failed(self.state(), str(problem), SESSION_OVER)
         received_bytes = run.received_bytes + len(call["response"].encode(errors="surrogatepass"))
         return self._goes_on(state, replace(after, received_bytes=received_bytes))
 
     def _after_exception(self, state: RunState, run: RunMessage, call: Call) -> Decision:
-        """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause."""
-        error = connection_error(call["hresult"], call["message"], self.now)
-        if not is_parse_error(call["hresult"]):
-            return self._failed(state, error_message(error))
+        """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause.
+
+        The session ends, so a copy of this call cannot be taken for the answer to a write. A parse error that may be
+        such a copy itself says nothing about the message.
+        """
+        problem = error_message(connection_error(call["hresult"], call["message"], self.now))
+        if not is_parse_error(call["hresult"]) or self.session.exception_reported:
+            return self._failed(state, problem, SESSION_OVER)
         if len(run.names) > 1:
             state.lost(run)
         else:
-            state.not_parsed(run, error_message(error))
-        return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
+            state.not_parsed(run, problem)
+        return self._end(state, Reply(FINISHED, self.session.connection_id), timestamp(self.now))
 
     def _goes_on(self, state: RunState, run: RunMessage) -> Decision:
         """Return the decision to continue with the next message, or to end the run or the session."""
@@ -219,18 +230,9 @@ class Turn:
     # --- The end of a run
 
     def _over(self, state: RunState, reply: Reply) -> Decision:
-        """Return the decision to end the run. The session stays open only if it lingers."""
+        """Return the decision to end the run and its session, which does not linger: runs would keep it open."""
         state.ended()
-        if not self.session.limits.linger_seconds:
-            return self._end(state, reply, state.next_due_at)
-        limits = replace(self.session.limits, run_due_at=state.next_due_at)
-        last = replace(self.session, run=None, limits=limits).called(self.now)
-        result = PROGRESS if reply.result else lingering.NO_OP
-        after = self._known(self.connection, state, state.next_due_at)
-        changes: list[Change] = [Put(self.session, last), *state.changes()]
-        if after != self.connection:
-            changes.append(Put(self.connection, after.changed(timestamp(self.now))))
-        return Decision(replace(reply, result=result), changes)
+        return self._end(state, reply, state.next_due_at)
 
     def _known(self, connection: Connection, state: RunState, due_at: str | None) -> Connection:
         """Return a connection that knows when its next run is due, and how old the copy is."""
@@ -248,24 +250,37 @@ class Turn:
         changes.append(Put(connection, self._known(free, state, due_at).changed(timestamp(self.now))))
         return Decision(reply, changes)
 
-    def _failed(self, state: RunState, problem: str) -> Decision:
+    def _failed(self, state: RunState, problem: str, result: str | int) -> Decision:
         """Return the decision to end the session because the run failed. The next one begins a while later."""
         state.failed(problem)
         due_at = timestamp(self.now + AGAIN_AFTER_FAILURE)
-        result = "" if self._was_asked_to_send else SESSION_OVER
         return self._end(state, Reply(result, self.session.connection_id, problem=RUN_FAILED), due_at, problem)
 
-    @property
-    def _was_asked_to_send(self) -> bool:
-        run = self.session.run
-        return run is not None and run.is_sent and run.tries >= MAX_TRIES
 
+def after_loss(
+    store: SubscriptionReads,
+    session: Session,
+    connection: Connection | None,
+    now: datetime,
+    unreachable: str | None = None,
+) -> list[Change]:
+    """Return what the end of a session changes in the copy if a run failed with it: the next one asks for less.
 
-def after_loss(session: Session, connection: Connection | None, stored: CopyState, now: datetime) -> list[Change]:
-    """Return what the end of a session without an answer to its message changes: the next one asks for less."""
+    A run fails if the Web Connector has not returned the answer to its message, or if QuickBooks could not be reached;
+    `unreachable` is the reason then. Nothing is read unless a run failed.
+    """
     run = session.run
-    if run is None or not run.is_sent or connection is None:
+    if run is None or connection is None or not (run.is_sent or unreachable):
         return []
+    stored = store.copy_state(session.connection_id)
     state = Turn(session, connection, stored, now).state()
-    state.lost(run)
-    return [change for change in state.changes() if change.before is not None]
+    if run.is_sent:
+        state.lost(run)
+    state.failed(unreachable or NOT_ANSWERED)
+    return [one for one in state.changes() if not isinstance(one.after, ObjectCopy) or one.after.name in run.names]
+
+
+def without_connection(session: Session, now: datetime) -> Decision:
+    """Return the decision to end the run of a connection that was deleted. The sweep ends the session."""
+    after = replace(session, run=None, last_error="The connection was deleted.").called(now)
+    return Decision(Reply("", session.connection_id), [Put(session, after)])

@@ -100,7 +100,10 @@ class SessionService:
             if end.may_use_open_file(session, call):
                 return claims.commit(end.use_open_file(session, call, claims.now))
             requests, connection = self._in_flight(session), self._store.connection(session.connection_id)
-            return claims.commit(end.after_connection_error(session, requests, connection, call, claims.now))
+            decision = end.after_connection_error(session, requests, connection, call, claims.now)
+            problem = end.unreachable(call, claims.now)
+            changes = runs.after_loss(self._store, session, connection, claims.now, problem)
+            return claims.commit(replace(decision, changes=[*decision.changes, *changes]))
 
         return self._in_session(call, end.DONE, step)
 
@@ -118,9 +121,7 @@ class SessionService:
         def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
             changes = end.end_of_session(session, self._in_flight(session), connection, claims.now)
-            if session.run:
-                stored = self._store.copy_state(session.connection_id)
-                changes += runs.after_loss(session, connection, stored, claims.now)
+            changes += runs.after_loss(self._store, session, connection, claims.now)
             writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if returned := end.returned(session, writes, claims.now):
                 # With a set in flight, one commit would be too large. The end is repeated if it fails.
@@ -157,8 +158,9 @@ class SessionService:
         dispatch = sending.Dispatch.of(session, requests, queue, claims.now)
         if not dispatch.may_claim:
             return dispatch
-        claimable = claims.front(low_first=session.low_is_due and not session.run)
-        if session.run and claimable and claimable[0].is_low and not claimable[0].recovering:
+        claimable = claims.front(low_first=session.low_is_due)
+        comes_later = session.run and claimable and claimable[0].is_low and not claimable[0].recovering
+        if comes_later and not session.low_is_due:
             return dispatch
         return replace(dispatch.joined_by(map(RequestInFlight, claimable[:1])), queue=claimable)
 
@@ -167,7 +169,7 @@ class SessionService:
         check = self._company_file_check(session, call, claims.now)
         turn = self._turn(session, claims.now)
         if turn is None:
-            return Reply("", session.connection_id)
+            return claims.commit(runs.without_connection(session, claims.now))
         page_is_allowed = not turn.is_new_page or self._quotas.allow_page(turn.connection.app_id)
         return claims.commit(turn.sent(check, page_is_allowed=page_is_allowed))
 
