@@ -11,5 +11,5 @@ from handlers.rest import ApiCall, endpoint, services
     status=204,
 )
 def handler(call: ApiCall, connection_id: str, subscription_id: str) -> None:
-    """Delete a subscription. What was read of objects that no other subscription wants is forgotten."""
+    """Delete a subscription. What was read is forgotten, unless another subscription has the object."""
     services().subscriptions.delete(call.app_id, connection_id, subscription_id, actor=call.actor)

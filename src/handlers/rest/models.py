@@ -333,7 +333,8 @@ class ConnectionSettings(Body):
         default=None,
         ge=0,
         le=MAX_LINGER_SECONDS,
-        description="How long a session waits for more requests after its last one. 0, the default: no lingering.",
+        description="How long a session waits for more requests after its last one. 0, the default: no lingering. The "
+        "end of a run of subscriptions ends the session.",
     )
     batch_size: int | None = Field(
         default=None,
