@@ -154,6 +154,19 @@ def test_a_change_of_what_others_have_changed_is_refused(subscribed: AnyStore, e
         assert subscribed.copy_state(CONNECTION_ID).objects == ()
 
 
+def test_pages_are_read_backwards_and_only_those_of_the_connection(subscribed: AnyStore) -> None:
+    pages = [a_page(number) for number in range(2, 130, 2)]
+    for page in (*pages, replace(a_page(5), connection_id="other")):
+        subscribed.commit(Put(None, page))
+    newest_first = pages[::-1]
+
+    assert list(subscribed.change_pages_before(CONNECTION_ID, None)) == newest_first
+    assert list(subscribed.change_pages_before(CONNECTION_ID, 100)) == [
+        one for one in newest_first if one.sequence < 100
+    ]
+    assert list(subscribed.change_pages_before(CONNECTION_ID, 2)) == []
+
+
 def test_the_data_of_a_deleted_connection_are_removed(subscribed: AnyStore) -> None:
     subscribed.commit(Put(None, a_subscription()), Put(None, CUSTOMERS), Put(None, COPY), Put(None, a_page(7)))
 

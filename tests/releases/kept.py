@@ -8,6 +8,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from domain.records.subscription import BooksCopy, ChangePage, CopyPhase, NewestRecord, ObjectCopy, PageKind
+from domain.storage.changes import Put
+from domain.timestamps import timestamp
 from local.sam_local import samples
 from local.template import Template
 from tests.releases.service_in_file import opened, stored_form
@@ -67,7 +70,11 @@ def answers(history: RandomHistory) -> dict[str, Any]:
     for connection_id, word in sorted(history.connections.items()):
         base = f"/connections/{connection_id}"
         paths += [base, f"{base}/queued_requests?page_size=100", f"{base}/queued_requests?sort=updated_at&state=error"]
-        paths += [f"{base}/audit_log?limit=100", f"{base}/queued_requests?search_phrase={word}"]
+        paths += [
+            f"{base}/subscriptions",
+            f"{base}/audit_log?limit=100",
+            f"{base}/queued_requests?search_phrase={word}",
+        ]
     table = history.service.store.tables.queued_requests
     items = sorted(history.service.items(table), key=lambda item: str(item["id"]["S"]))
     paths += [f"/queued_requests/{item['id']['S']}" for item in items]
@@ -89,6 +96,36 @@ def _shortened(answer: Any) -> Any:
     return hashlib.sha256(answer.encode()).hexdigest() if is_long else answer
 
 
+def _subscribe(history: RandomHistory) -> None:
+    """Add a subscription of the first connection, and what a run has read for it."""
+    connection_id = min(history.connections)
+    created = history.api.call(
+        "POST", f"/api/v1/connections/{connection_id}/subscriptions", {"objects": ["Customer"], "every_minutes": 60}
+    )
+    assert created.status == 201, created.text
+    store, now = history.service.store, timestamp(history.service.clock())
+    [one] = store.copy_state(connection_id).subscriptions
+    began, newest = one.began_at, NewestRecord("80000001-1", "2026-03-14T12:00:00-05:00")
+    customers = ObjectCopy(
+        connection_id,
+        "Customer",
+        CopyPhase.CHANGES,
+        began,
+        generation=1,
+        watermark=newest.at,
+        newest=newest,
+        tokens=("69b5a2f0abcdefghijkl",),
+        records=1,
+    )
+    changes = json.dumps(
+        [{"id": newest.id, "edit_sequence": "1", "time_modified": newest.at, "record": {"Name": "Ada"}}]
+    )
+    page = ChangePage(connection_id, one.app_id, 7, PageKind.CHANGED, "Customer", 1, now, 1, changes)
+    store.commit(
+        Put(None, customers), Put(None, BooksCopy(connection_id, one.app_id, sequence=7, read={"Customer": now})), Put(None, page)
+    )
+
+
 def keep() -> Path:
     """Write the folder of this version, and return it."""
     folder = FOLDER / version()
@@ -97,6 +134,7 @@ def keep() -> Path:
         for _ in range(STEPS):
             history.step()
         history.service.store.commit(*samples.people())
+        _subscribe(history)
         service = stored_form(history)
     with opened(service, SEED) as history:
         parts = {"tables": tables_of(Template.load()), "service": service, "answers": answers(history)}

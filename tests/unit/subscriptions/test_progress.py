@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from domain.records.subscription import CopyPhase, PageKind
+from domain.records.subscription import CopyPhase, ObjectCopy, PageKind
 from domain.subscriptions.progress import Progress
 from domain.timestamps import timestamp
 from handlers.views.subscriptions import subscription_view
@@ -241,3 +241,12 @@ def test_changes_of_the_day_before_are_forgotten() -> None:
     runs.tick(NIGHT.total_seconds())
 
     assert sum(one["changes"] for one in objects_of(runs).values()) == 0
+
+
+def test_a_change_counts_in_its_hour_and_the_23_hours_after_it() -> None:
+    begin = datetime(2026, 3, 14, 12, tzinfo=UTC)
+    one = ObjectCopy("c", "Bill", CopyPhase.CHANGES, timestamp(begin)).changed(3, begin + timedelta(minutes=59))
+
+    numbers = [one.changes_of_a_day(begin + timedelta(hours=hours)) for hours in (0, 1, 23, 24)]
+
+    assert numbers == [3, 3, 3, 0]

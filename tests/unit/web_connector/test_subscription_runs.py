@@ -493,3 +493,15 @@ def test_the_run_of_a_deleted_connection_ends() -> None:
 
     assert not qbwc.send()
     assert "deleted" in qbwc.last_error()
+
+
+def test_the_connection_knows_how_old_its_copy_is_when_a_run_ends() -> None:
+    qbwc, books = subscribed()
+    assert qbwc.connection.copied_at is None
+
+    for _ in range(3):
+        update(qbwc, books)
+        stored = qbwc.store.copy_state(CONNECTION_ID).copy
+        assert stored
+        assert qbwc.connection.copied_at == min(stored.read.values())
+        qbwc.clock.advance(minutes=16)
