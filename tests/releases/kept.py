@@ -122,7 +122,9 @@ def _subscribe(history: RandomHistory) -> None:
     )
     page = ChangePage(connection_id, one.app_id, 7, PageKind.CHANGED, "Customer", 1, now, 1, changes)
     store.commit(
-        Put(None, customers), Put(None, BooksCopy(connection_id, one.app_id, sequence=7, read={"Customer": now})), Put(None, page)
+        Put(None, customers),
+        Put(None, BooksCopy(connection_id, one.app_id, sequence=7, read={"Customer": now})),
+        Put(None, page),
     )
 
 
