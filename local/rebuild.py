@@ -187,7 +187,7 @@ def _free_connections(database: Database, now: datetime, items: Iterator[Item], 
 def _freed(store: DynamoDBStore, connection: Connection, now: datetime) -> Done:
     """Remove the session of a connection, and rewind its subscriptions."""
     stored = store.copy_state(connection.id)
-    for change in rewound_parts(store.remembered_parts(connection.id, [one.name for one in stored.objects])):
+    for change in rewound_parts(store.copy_state(connection.id, [one.name for one in stored.objects]).remembered):
         store.commit(change)
     state, changes = rewound_copy(stored, now)
     after = replace(connection, session_id=None, run_due_at=next_run(state, connection, now))

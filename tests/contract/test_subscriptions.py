@@ -26,13 +26,13 @@ from domain.records.subscription import (
     CopyPhase,
     CopyState,
     DerivedEvery,
-    MessageKind,
     NewestRecord,
     ObjectCopy,
     ObjectPass,
     PageKind,
     RememberedPart,
     RunMessage,
+    RunMessageKind,
     Subscription,
     SubscriptionWebhook,
 )
@@ -110,7 +110,7 @@ def test_everything_is_read_as_it_was_stored(subscribed: AnyStore) -> None:
 
 
 def test_a_session_keeps_the_message_of_its_run(subscribed: AnyStore) -> None:
-    asked = RunMessage(3, True, ("Customer",), ("1~x",), MessageKind.SWEEP, 25, "{i}", 2, NOW, NOW)
+    asked = RunMessage(3, True, ("Customer",), ("1~x",), RunMessageKind.SWEEP, 25, "{i}", 2, NOW, NOW)
     session = Session("t", CONNECTION_ID, NOW, run=asked)
     subscribed.commit(Put(None, session))
 
@@ -125,8 +125,8 @@ def test_what_the_feed_has_said_is_read_apart_and_changes_only_as_it_was_read(su
     empty = RememberedPart(CONNECTION_ID, "Charge", "")
     subscribed.commit(Put(None, CUSTOMERS), *(Put(None, part) for part in (*parts, empty)))
 
-    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Invoice"])) == parts[:2]
-    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Bill", "Charge", "Vendor"])) == [parts[3], empty]
+    assert list(subscribed.copy_state(CONNECTION_ID, ["Invoice"]).remembered) == parts[:2]
+    assert list(subscribed.copy_state(CONNECTION_ID, ["Bill", "Charge", "Vendor"]).remembered) == [parts[3], empty]
     assert subscribed.copy_state(CONNECTION_ID) == CopyState(None, (CUSTOMERS,), ())
     after = replace(parts[0], entries={"a": "b"}, revision=2)
     subscribed.commit(Put(parts[0], after))
@@ -134,7 +134,7 @@ def test_what_the_feed_has_said_is_read_apart_and_changes_only_as_it_was_read(su
         subscribed.commit(Put(parts[0], after))
     with pytest.raises(Conflict):
         subscribed.commit(Put(None, parts[1]))
-    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Invoice"])) == [after, parts[1]]
+    assert list(subscribed.copy_state(CONNECTION_ID, ["Invoice"]).remembered) == [after, parts[1]]
 
 
 @pytest.mark.parametrize("entity", [a_subscription(), CUSTOMERS, COPY])
@@ -343,7 +343,7 @@ def test_an_object_that_no_subscription_wants_any_more_is_forgotten(subscribed: 
     service(subscribed).delete(APP_ID, CONNECTION_ID, "s1", actor=AN_ACTOR)
 
     assert subscribed.copy_state(CONNECTION_ID).objects == ()
-    assert list(subscribed.remembered_parts(CONNECTION_ID, ["Customer"])) == []
+    assert list(subscribed.copy_state(CONNECTION_ID, ["Customer"]).remembered) == []
 
 
 def test_derived_fields_are_wanted_from_the_moment_at_which_a_subscription_asks_for_them(subscribed: AnyStore) -> None:

@@ -727,24 +727,20 @@ class FakeStore:
 
     # --- Subscriptions
 
-    def copy_state(self, connection_id: str) -> CopyState:
+    def copy_state(self, connection_id: str, remembered: Iterable[str] = ()) -> CopyState:
         """Return what is stored about the subscriptions of a connection."""
         own = [one for (kind, *key), one in self.copies.items() if key[0] == connection_id and kind != "ChangePage"]
+        wanted = set(remembered)
         return CopyState(
             next((one for one in own if isinstance(one, BooksCopy)), None),
             tuple(one for one in own if isinstance(one, ObjectCopy)),
             tuple(one for one in own if isinstance(one, Subscription)),
+            tuple(one for one in own if isinstance(one, RememberedPart) and one.name in wanted),
         )
 
     def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
         """Return a subscription, or None."""
         return self.copies.get(("Subscription", connection_id, subscription_id))
-
-    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
-        """Return the parts of what the feed has said of these objects."""
-        wanted = set(names)
-        own = [one for (kind, *key), one in self.copies.items() if key[0] == connection_id and kind == "RememberedPart"]
-        return [part for part in own if part.name in wanted]
 
     def change_pages(self, places: Collection[tuple[str, int]]) -> Sequence[ChangePage]:
         """Return the pages at these places that exist."""

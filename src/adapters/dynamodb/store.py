@@ -156,7 +156,6 @@ class DynamoDBStore:
         self.copy_state, self.subscription = subscriptions.copy_state, subscriptions.subscription
         self.change_pages = subscriptions.change_pages
         self.change_pages_before = subscriptions.change_pages_before
-        self.remembered_parts = subscriptions.remembered_parts
 
         removal = ConnectionRemoval(dynamodb, deletes, events, subscriptions.remove_copy)
         self.remove_records = removal.remove_records

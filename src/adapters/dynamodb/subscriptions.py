@@ -94,8 +94,8 @@ class Subscriptions:
         self._dynamodb = dynamodb
         self._deletes = deletes
 
-    def copy_state(self, connection_id: str) -> CopyState:
-        """Return what is stored about the subscriptions of a connection, with one query."""
+    def copy_state(self, connection_id: str, remembered: Iterable[str] = ()) -> CopyState:
+        """Return what is stored about the subscriptions of a connection, with a query and one for each `remembered`."""
         partition, others = {keys.CONNECTION_ID: connection_id}, (ITEM, REMEMBERED)
         query = key_query(self._dynamodb.tables.subscriptions, partition, below=others, consistent=True)
         items = list(self._dynamodb.query(query))
@@ -104,6 +104,7 @@ class Subscriptions:
             copies[0] if copies else None,
             tuple(CODECS[ObjectCopy].entity(item) for item in items if item[ITEM]["S"].startswith(OBJECT)),
             tuple(CODECS[Subscription].entity(item) for item in items if item[ITEM]["S"].startswith(SUBSCRIPTION)),
+            tuple(self._remembered_parts(connection_id, remembered)),
         )
 
     def subscription(self, connection_id: str, subscription_id: str) -> Subscription | None:
@@ -112,8 +113,7 @@ class Subscriptions:
         item = self._dynamodb.get(self._dynamodb.tables.subscriptions, key)
         return CODECS[Subscription].entity(item) if item else None
 
-    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
-        """Return the parts of these objects, with a query for each."""
+    def _remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
         table, partition = self._dynamodb.tables.subscriptions, {keys.CONNECTION_ID: connection_id}
         found: list[RememberedPart] = []
         for name in names:

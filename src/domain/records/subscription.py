@@ -296,7 +296,7 @@ class CopyState:
     remembered: tuple[RememberedPart, ...] = ()
 
 
-class MessageKind(StrEnum):
+class RunMessageKind(StrEnum):
     """What a message of a run asks for."""
 
     SWEEP = "sweep"
@@ -327,7 +327,7 @@ class RunMessage:
     is_sent: bool = False
     names: tuple[str, ...] = ()
     marks: tuple[str, ...] = ()
-    kind: MessageKind = MessageKind.PAGE
+    kind: RunMessageKind = RunMessageKind.PAGE
     limit: int = FIRST_PAGE_SIZE
     iterator_id: str | None = None
     tries: int = 0
@@ -338,7 +338,7 @@ class RunMessage:
     @property
     def is_sweep(self) -> bool:
         """Whether it asks for the changes of several objects."""
-        return self.kind is MessageKind.SWEEP
+        return self.kind is RunMessageKind.SWEEP
 
 
 class PageKind(StrEnum):

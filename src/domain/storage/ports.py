@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from domain.records.person import Invitation, Membership, Person, SignedIn, SignIn
     from domain.records.request import ListedRequest, QueuedRequest, StoredRequest, Tombstone
     from domain.records.session import RequestInFlight, Session
-    from domain.records.subscription import ChangePage, CopyState, RememberedPart, Subscription
+    from domain.records.subscription import ChangePage, CopyState, Subscription
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
 
@@ -239,14 +239,11 @@ class RequestXmlReads(Protocol):
 class SubscriptionReads(Protocol):
     """Reads of subscriptions and of what they have read."""
 
-    def copy_state(self, connection_id: str) -> CopyState:
-        """Return what is stored about the subscriptions of a connection, without the parts of what the feed has said.
+    def copy_state(self, connection_id: str, remembered: Iterable[str] = ()) -> CopyState:
+        """Return what is stored about the subscriptions of a connection. The read is consistent.
 
-        The read is consistent.
+        The parts of what the feed has said are read for the objects `remembered` only.
         """
-
-    def remembered_parts(self, connection_id: str, names: Iterable[str]) -> Sequence[RememberedPart]:
-        """Return the parts of what the feed has said of these objects. The read is consistent."""
 
 
 class PageReads(Protocol):
@@ -393,7 +390,7 @@ class ClaimStore(Committing, ConnectionReads, RequestReads, RecordReads, InFligh
         """Remove an entry of the queue whose request has ended or does not exist."""
 
 
-class LoginStore(ClaimStore, UsageCounters, SubscriptionReads, Protocol):
+class LoginStore(ClaimStore, UsageCounters, Protocol):
     """What a login of the Web Connector needs."""
 
 

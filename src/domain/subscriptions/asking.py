@@ -23,9 +23,9 @@ from domain.records.subscription import (
     FIRST_PAGE_SIZE,
     BooksRange,
     CopyPhase,
-    MessageKind,
     ObjectPass,
     RunMessage,
+    RunMessageKind,
     read_after,
 )
 from domain.subscriptions import derived, open_transactions
@@ -136,32 +136,32 @@ class Asking(StoredCopy):
         if swept and not any(self.objects[name].reading for name in due):
             names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
             limit = max(MIN_PAGE_SIZE, MAX_SWEPT_RECORDS // len(names))
-            return replace(following, names=names, kind=MessageKind.SWEEP, limit=limit)
+            return replace(following, names=names, kind=RunMessageKind.SWEEP, limit=limit)
         if not further:
             return None
         kind, name = further[0]
         return replace(following, names=(name,), kind=kind, limit=self._limit(kind, name))
 
-    def _further(self, due: Sequence[str]) -> Sequence[tuple[MessageKind, str]]:
+    def _further(self, due: Sequence[str]) -> Sequence[tuple[RunMessageKind, str]]:
         """Return the messages about one object that are due, in their order."""
         changes = [name for name in due if self.objects[name].phase is CopyPhase.CHANGES and self.objects[name].reading]
         opened = sorted(filter(self._is_open_due, self.objects), key=lambda name: not self.objects[name].again)
         snapshots = [name for name in due if self.objects[name].phase is CopyPhase.SNAPSHOT]
         return [
-            *((MessageKind.PAGE, name) for name in changes),
-            *((MessageKind.AGAIN if self.objects[name].again else MessageKind.OPEN, name) for name in opened),
-            *((MessageKind.PAGE, name) for name in snapshots),
-            *((MessageKind.DERIVED, name) for name in self.objects if self._is_derived_due(name)),
+            *((RunMessageKind.PAGE, name) for name in changes),
+            *((RunMessageKind.AGAIN if self.objects[name].again else RunMessageKind.OPEN, name) for name in opened),
+            *((RunMessageKind.PAGE, name) for name in snapshots),
+            *((RunMessageKind.DERIVED, name) for name in self.objects if self._is_derived_due(name)),
         ]
 
-    def _limit(self, kind: MessageKind, name: str) -> int:
+    def _limit(self, kind: RunMessageKind, name: str) -> int:
         """Return how many records a message about one object asks for. It asks for fewer after one was lost."""
         match kind:
-            case MessageKind.OPEN:
+            case RunMessageKind.OPEN:
                 return open_transactions.MAX_OPEN + 1
-            case MessageKind.AGAIN:
+            case RunMessageKind.AGAIN:
                 return self.objects[name].page_size
-            case MessageKind.DERIVED:
+            case RunMessageKind.DERIVED:
                 return min(derived.MAX_PAGE, self.objects[name].page_size * derived.MAX_PAGE // FIRST_PAGE_SIZE)
             case _:
                 return self._page_size(name)
@@ -256,12 +256,12 @@ class Asking(StoredCopy):
         """Return the query of a message about one object."""
         known, label = known_object(name), f"{asked.number}.{name}"
         match asked.kind:
-            case MessageKind.OPEN:
+            case RunMessageKind.OPEN:
                 return open_query(known, known.paid_fields_in(self.version), label=label, limit=asked.limit)
-            case MessageKind.AGAIN:
+            case RunMessageKind.AGAIN:
                 ids = self.objects[name].again[: asked.limit]
                 return query_by_id(known, ids, label=label, version=self.version, include=self.wishes[name].include)
-            case MessageKind.DERIVED:
+            case RunMessageKind.DERIVED:
                 fields, iterator = known.derived_fields_in(self.version), self._iterator(name, asked)
                 return derived_query(known, fields, label=label, limit=asked.limit, iterator=iterator)
             case _:
@@ -322,7 +322,7 @@ class Asking(StoredCopy):
 
 def remembered_names(asked: RunMessage) -> Sequence[str]:
     """Return the objects of a message with whose answer is compared what the feed has said of them."""
-    return [name for name in asked.names if known_object(name).has_paid_filter or asked.kind is MessageKind.DERIVED]
+    return [name for name in asked.names if known_object(name).has_paid_filter or asked.kind is RunMessageKind.DERIVED]
 
 
 def _earlier(one: str | None, other: str | None) -> str | None:

@@ -20,12 +20,12 @@ from domain.records.subscription import (
     FIRST_PAGE_SIZE,
     BooksRange,
     CopyPhase,
-    MessageKind,
     NewestRecord,
     ObjectCopy,
     ObjectPass,
     PageKind,
     RunMessage,
+    RunMessageKind,
     next_number,
 )
 from domain.subscriptions import derived, open_transactions
@@ -69,9 +69,9 @@ class RunState(Asking):
             self._swept(asked, {subject: answers[read.label] for subject, read in reads})
             return after
         show = {
-            MessageKind.OPEN: self._opened,
-            MessageKind.AGAIN: self._read_again,
-            MessageKind.DERIVED: self._derived,
+            RunMessageKind.OPEN: self._opened,
+            RunMessageKind.AGAIN: self._read_again,
+            RunMessageKind.DERIVED: self._derived,
         }.get(asked.kind, self._page)
         for subject, read in reads:
             after = replace(after, iterator_id=show(known_object(str(subject)), asked, answers[read.label]))
@@ -330,9 +330,9 @@ class RunState(Asking):
     def not_parsed(self, asked: RunMessage, problem: str) -> None:
         """Note that QuickBooks cannot parse a message about one object, so that it cannot read it."""
         for name in self._current(asked):
-            if asked.kind is MessageKind.OPEN:
+            if asked.kind is RunMessageKind.OPEN:
                 self._store(replace(self.objects[name], opened=self.copy.active, gap=problem))
-            elif asked.kind is MessageKind.DERIVED:
+            elif asked.kind is RunMessageKind.DERIVED:
                 self._without_derived(self.objects[name], problem)
             else:
                 self.unsupported(name, problem)

@@ -168,7 +168,7 @@ class SubscriptionService:
 
         names = commit_with_retry(attempt, CONTENDED)
         # One commit may not take them all. What stays after a failure is compared with the next snapshot.
-        for part in self._store.remembered_parts(connection_id, names):
+        for part in self._store.copy_state(connection_id, names).remembered:
             with suppress(Conflict):
                 self._store.commit(RemoveCopy(part))
 

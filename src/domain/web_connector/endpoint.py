@@ -74,7 +74,9 @@ class WebConnector:
         executor: Executor | None = None,
     ) -> None:
         admission = Admission(store, clock, budget, secrets, executor) if budget else None
-        login = Login(store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, admission=admission)
+        login = Login(
+            store, store, clock, secrets, execution_seconds, dormant_seconds=dormant_seconds, admission=admission
+        )
         session = SessionService(store, clock, new_id, Quotas(store, clock, lambda: 0.0), admission)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
             "authenticate": login.authenticate,

@@ -169,7 +169,9 @@ class Process:
         herd, store, clock = simulation.herd, simulation.store, simulation.clock
         random = Random(f"{herd.seed}/{number}")
         admission = Admission(store, clock, herd.budget, random.randbytes) if herd.budget else None
-        login = Login(store, clock, random.randbytes, dormant_seconds=MAX_POSTPONEMENT_SECONDS, admission=admission)
+        login = Login(
+            store, store, clock, random.randbytes, dormant_seconds=MAX_POSTPONEMENT_SECONDS, admission=admission
+        )
         session = SessionService(store, clock, lambda: "", Quotas(store, clock, lambda: 0.0), admission)
         self.methods: dict[str, Callable[[Call], Any]] = {
             "authenticate": login.authenticate,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from domain.records.subscription import CopyPhase, DerivedEvery, MessageKind
+from domain.records.subscription import CopyPhase, DerivedEvery, RunMessageKind
 from domain.subscriptions import derived
 from domain.subscriptions.objects import DERIVED, Kind, books_objects
 from domain.timestamps import timestamp
@@ -203,7 +203,7 @@ def test_a_list_with_more_entries_than_are_kept_has_a_gap_and_says_nothing_of_th
 
 def test_quickbooks_that_cannot_read_them_is_a_gap_until_they_are_due_again() -> None:
     copying = subscribed(3)
-    asked = asked_for(copying, MessageKind.DERIVED)
+    asked = asked_for(copying, RunMessageKind.DERIVED)
 
     run = copying.run_state()
     copying.asked = run.answered(asked, refusal(asked, 3260))
@@ -218,7 +218,7 @@ def test_quickbooks_that_cannot_read_them_is_a_gap_until_they_are_due_again() ->
 
 def test_a_message_about_them_that_cannot_be_parsed_is_a_gap() -> None:
     copying = subscribed(3)
-    asked = asked_for(copying, MessageKind.DERIVED)
+    asked = asked_for(copying, RunMessageKind.DERIVED)
 
     run = copying.run_state()
     run.not_parsed(asked, "QuickBooks cannot parse it.")
@@ -233,7 +233,7 @@ def test_a_message_about_them_that_cannot_be_parsed_is_a_gap() -> None:
 def test_an_iterator_that_is_gone_begins_again_and_repeats_no_event(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(derived, "MAX_PAGE", 2)
     copying = subscribed(5)
-    asked_for(copying, MessageKind.DERIVED)
+    asked_for(copying, RunMessageKind.DERIVED)
     copying.step()
     copying.books.end_session()
     copying.run()

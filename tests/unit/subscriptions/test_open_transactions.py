@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
-from domain.records.subscription import CopyPhase, MessageKind, RunMessage
+from domain.records.subscription import CopyPhase, RunMessage, RunMessageKind
 from domain.storage.commit_size import MAX_ENTRIES
 from domain.subscriptions import open_transactions
 from domain.subscriptions.answers import BooksChange
@@ -300,7 +300,7 @@ def test_more_open_transactions_than_are_kept_are_a_gap_and_the_changes_go_on(mo
     assert in_the_copy(reader_of(copying)) == in_the_books(books)
 
 
-def asked_for(copying: Copying, kind: MessageKind) -> RunMessage:
+def asked_for(copying: Copying, kind: RunMessageKind) -> RunMessage:
     """Make steps until a message of a kind is due. Return it as it is sent."""
     for _ in range(10):
         run = copying.run_state()
@@ -326,7 +326,7 @@ def test_quickbooks_that_cannot_tell_what_is_not_paid_is_a_gap_and_the_changes_g
     copying, books = a_copy("Invoice")
     books.pay(next(iter(books.records.values())), 5_000)
     copying.tick(3_600)
-    asked = asked_for(copying, MessageKind.OPEN)
+    asked = asked_for(copying, RunMessageKind.OPEN)
 
     run = copying.run_state()
     copying.asked = run.answered(asked, refusal(asked, 3260))
@@ -346,7 +346,7 @@ def test_a_message_about_open_transactions_that_cannot_be_parsed_is_a_gap() -> N
     copying, books = a_copy("Invoice")
     books.pay(next(iter(books.records.values())), 5_000)
     copying.tick(3_600)
-    asked = asked_for(copying, MessageKind.OPEN)
+    asked = asked_for(copying, RunMessageKind.OPEN)
 
     run = copying.run_state()
     run.not_parsed(asked, "QuickBooks cannot parse it.")
@@ -361,7 +361,7 @@ def test_invoices_that_differ_and_are_deleted_before_they_are_read_again_are_del
     invoice = next(iter(books.records.values()))
     books.pay(invoice, 5_000)
     copying.tick(3_600)
-    asked_for(copying, MessageKind.AGAIN)
+    asked_for(copying, RunMessageKind.AGAIN)
     books.delete(invoice)
     copying.run()
     copying.tick(3_600)
@@ -389,7 +389,7 @@ def test_the_changes_of_one_answer_fit_into_one_commit_with_what_is_remembered(
     for record in [*books.records.values()][::25]:
         books.change(record, memo="x" * 100_000)
     copying.tick(3_600)
-    asked = asked_for(copying, MessageKind.SWEEP)
+    asked = asked_for(copying, RunMessageKind.SWEEP)
 
     run = copying.run_state()
     run.answered(asked, books.answer(run.text(asked)))

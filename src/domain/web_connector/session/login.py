@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from domain.ports import Clock, SecretSource
     from domain.records.connection import Connection
     from domain.storage.changes import Change, ChangeRequest
-    from domain.storage.ports import LoginStore
+    from domain.storage.ports import LoginStore, SubscriptionReads
     from domain.web_connector.protocol.soap import Call
     from domain.web_connector.session.admission import Admission, Reading
 
@@ -285,6 +285,7 @@ class Login:
     def __init__(
         self,
         store: LoginStore,
+        copies: SubscriptionReads,
         clock: Clock,
         secrets: SecretSource,
         execution_seconds: int = MAX_EXECUTION_SECONDS,
@@ -293,6 +294,7 @@ class Login:
         admission: Admission | None = None,
     ) -> None:
         self._store = store
+        self._copies = copies
         self._clock = clock
         self._secrets = secrets
         self._passwords = passwords.Checks(secrets)
@@ -345,7 +347,7 @@ class Login:
                 if runs.is_asking(session, now):
                     return Reply((NO_SESSION, BUSY), connection.id)
                 live, releases = former, released(requests, now, Ending.TAKEN_OVER, session.limits)
-                lost = runs.after_loss(self._store, session, connection, now)
+                lost = runs.after_loss(self._copies, session, connection, now)
             case Missing():
                 releases = releases_without_session(self._store, connection, now, limits)
             case Ended():

@@ -178,9 +178,7 @@ class SessionService:
         connection = self._store.connection(session.connection_id)
         if connection is None or connection.deleted_at:
             return None
-        stored = self._store.copy_state(session.connection_id)
-        parts = self._store.remembered_parts(session.connection_id, remembered) if remembered else ()
-        return runs.Turn(session, connection, replace(stored, remembered=tuple(parts)), now)
+        return runs.Turn(session, connection, self._store.copy_state(session.connection_id, remembered), now)
 
     def _sent(self, dispatch: Dispatch, call: Call, claims: Claims) -> Decision | Claiming:
         check = self._company_file_check(dispatch.session, call, claims.now)
