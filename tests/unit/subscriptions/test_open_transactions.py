@@ -236,6 +236,25 @@ def test_a_payment_that_touches_nothing_is_one_event() -> None:
     assert [part.name for part in copying.state.remembered if part not in before] == ["Invoice"]
 
 
+def test_the_deletion_of_a_payment_that_no_query_returns_any_more_is_noticed() -> None:
+    copying, books = an_old_copy("Invoice")
+    invoice = next(iter(books.records.values()))
+    payment = books.pay(invoice, 10_000)
+    for _ in range(2):
+        copying.tick(2 * 86_400)
+        copying.run()
+        books.add("Check", "newer")
+    copying.tick(86_400)
+    copying.run()
+    number = len(copying.pages)
+    books.delete(payment)
+    copying.tick(3_600)
+    copying.run()
+
+    (event,) = events_of(copying.pages[number:])
+    assert (event["id"], event["record"]["IsPaid"]) == (invoice.id, False)
+
+
 def test_a_payment_that_touches_the_invoice_is_one_event_as_well() -> None:
     copying, books = a_copy("Invoice")
     books.payment_touches = True
