@@ -120,6 +120,7 @@ FIXED = {
     "domain.settling.service.SettlingService.proceed.<locals>.attempt",
     f"{SESSIONS}.login.Login._record_failure",
     "domain.subscriptions.service.SubscriptionService._commit.<locals>.attempt",
+    "domain.subscriptions.service.SubscriptionService.delete",
     "domain.webhooks.delivery.Deliverer._record",
     "domain.webhooks.unrecorded_events.EventDeliverer._note",
 }

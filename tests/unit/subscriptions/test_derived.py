@@ -88,6 +88,9 @@ def test_after_the_read_at_rest_a_reader_has_the_balances_and_the_records_whatev
                     copying.tick(HOUR)
                     copying.run(lambda: next(ends, False))
             copying.tick(number % 3)
+        for record in list(books.records.values())[:2]:
+            books.change(record, memo="last")
+            record.balance = 77_700
         copying.tick(2 * HOUR)
         copying.run(lambda: next(ends, False))
 
