@@ -25,7 +25,15 @@ NUMBERED_OTHERWISE = {"JournalEntry", "TransferInventory", "BuildAssembly"}
 WITHOUT_CUSTOM_FIELDS = {"Account", "OtherName"}
 """Objects whose data extensions are private data of programs only: users define fields for the others of the schema."""
 
-CHANGES = ("Deleted", "SnapshotStarted", "SnapshotCompleted", "ResyncRequired", "ReadingFailed", "ReadingRecovered")
+CHANGES = (
+    "Deleted",
+    "Derived",
+    "SnapshotStarted",
+    "SnapshotCompleted",
+    "ResyncRequired",
+    "ReadingFailed",
+    "ReadingRecovered",
+)
 """What `changes` yields beside a record that has changed: the classes of `qbxml_queue.changes`."""
 
 METHODS = ("create", "ensure", "get", "find", "list", "update", "delete", "void")

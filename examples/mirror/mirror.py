@@ -61,6 +61,8 @@ TABLES = {
         "due_date DATE": "DueDate",
         "subtotal NUMERIC": "Subtotal",
         "tax NUMERIC": "SalesTaxTotal",
+        "balance NUMERIC": "BalanceRemaining",
+        "is_paid BOOLEAN": "IsPaid",
     },
     "payments": {"customer_id TEXT": "CustomerRef/ListID", "date DATE": "TxnDate", "amount NUMERIC": "TotalAmount"},
 }

@@ -14,6 +14,7 @@ from qbxml_queue import (
     Changed,
     Client,
     Deleted,
+    Derived,
     FileCursor,
     ReadingFailed,
     ReadingRecovered,
@@ -189,6 +190,7 @@ def test_each_type_of_event_is_a_change(client: Any, service: Service, cursor: F
             event("subscription.snapshot_started"),
             event("record.changed", 2, id="1-1", record=record),
             event("record.deleted", 3, id="2-1", time_deleted=None),
+            event("record.derived", 3, id="1-1", as_of=modified, derived={"Balance": "1.50"}),
             event("subscription.snapshot_completed", 4, records=1),
             event("subscription.resync_required", 5, reason="Another file is open."),
             event("subscription.failed", 6, reason="No answer.") | {"object": None},
@@ -201,6 +203,7 @@ def test_each_type_of_event_is_a_change(client: Any, service: Service, cursor: F
         SnapshotStarted("Customer", 1),
         Changed("Customer", "1-1", 2, 1, typed),
         Deleted("Customer", "2-1", 3, 1),
+        Derived("Customer", "1-1", 3, datetime.fromisoformat(modified), {"Balance": Decimal("1.50")}),
         SnapshotCompleted("Customer", 4, 1, 1),
         ResyncRequired("Customer", "Another file is open."),
         ReadingFailed("No answer."),
@@ -215,6 +218,22 @@ def test_the_records_of_events_have_pythons_types(client: Any, service: Service,
 
     assert changed["record"] == {"CreditLimit": Decimal("97.50")}
     assert change_of(changed) == Changed("Customer", "1-1", 1, 1, {"CreditLimit": Decimal("97.50")})
+
+
+def test_a_snapshot_does_not_replace_what_quickbooks_computes(
+    client: Any, service: Service, cursor: FileCursor
+) -> None:
+    as_of = "2026-03-14T12:00:00Z"
+    service.events = listed(
+        [
+            event("subscription.snapshot_completed", 9, 8, records=0),
+            event("record.derived", 3, 2, id="1-1", as_of=as_of, derived={"Balance": "1.50"}),
+        ]
+    )
+
+    _, derived = client.changes(cursor)
+
+    assert derived == Derived("Customer", "1-1", 3, datetime.fromisoformat(as_of), {"Balance": Decimal("1.50")})
 
 
 def test_events_of_later_versions_and_of_requests_are_no_changes() -> None:

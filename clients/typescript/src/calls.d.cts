@@ -202,6 +202,19 @@ export interface RecordDeleted {
   generation: number;
 }
 
+/**
+ * Fields of a list entry that QuickBooks computes, such as `Balance`, if a subscription asks for them. They are not in the
+ * record, and have a `sequence` of their own: ignore a lower one than you have for them. A snapshot does not replace them.
+ */
+export interface RecordDerived {
+  type: "record.derived";
+  object: keyof RecordsByObject;
+  id: string;
+  sequence: number;
+  as_of: string;
+  derived: Record<string, string>;
+}
+
 /** All records of an object are read. Their changes have this generation. */
 export interface SnapshotStarted {
   type: "subscription.snapshot_started";
@@ -245,6 +258,7 @@ export interface ReadingRecovered {
 export type BooksChange =
   | { [Name in keyof RecordsByObject]: RecordChanged<Name> }[keyof RecordsByObject]
   | RecordDeleted
+  | RecordDerived
   | SnapshotStarted
   | SnapshotCompleted
   | ResyncRequired

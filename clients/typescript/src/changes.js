@@ -6,7 +6,13 @@ const COMPLETED = "subscription.snapshot_completed";
 // The types of events that a later snapshot replaces.
 const REPLACED = new Set(["record.changed", "record.deleted", "subscription.resync_required", COMPLETED]);
 // Types of later versions are ignored.
-const KNOWN = new Set([...REPLACED, "subscription.snapshot_started", "subscription.failed", "subscription.recovered"]);
+const KNOWN = new Set([
+  ...REPLACED,
+  "record.derived",
+  "subscription.snapshot_started",
+  "subscription.failed",
+  "subscription.recovered",
+]);
 
 export const TYPES = "record.*,subscription.*";
 

@@ -143,6 +143,17 @@ test("events of requests and of later versions are no changes", async () => {
   );
 });
 
+test("a snapshot does not replace what QuickBooks computes", async () => {
+  const completed = { type: "subscription.snapshot_completed", object: "Customer", sequence: 9, generation: 8 };
+  const derived = { type: "record.derived", object: "Customer", id: "1-1", sequence: 3, generation: 2, derived: {} };
+  const { client, cursor } = feed(completed, derived);
+
+  assert.deepEqual(
+    (await all(client.changes(cursor))).map(({ type }) => type),
+    [completed.type, derived.type],
+  );
+});
+
 test("only the changes of the connection, or of the subscription, are asked for", async () => {
   const { service, client, cursor } = feed();
   await all(client.changes(cursor));

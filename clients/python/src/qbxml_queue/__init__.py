@@ -5,6 +5,7 @@ from qbxml_queue.batches import Entry
 from qbxml_queue.changes import (
     Changed,
     Deleted,
+    Derived,
     ReadingFailed,
     ReadingRecovered,
     ResyncRequired,
@@ -54,6 +55,7 @@ __all__ = [
     "CustomFieldsNotWritten",
     "Deleted",
     "DependencyFailed",
+    "Derived",
     "Discarded",
     "Entry",
     "Event",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from qbxml_queue.values import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from decimal import Decimal
 
     from qbxml_queue.schema.changes import BooksChange
 
@@ -41,6 +43,21 @@ class Deleted:
     id: str
     sequence: int
     generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """Fields of a list entry that QuickBooks computes, such as `Balance`, if a subscription asks for them.
+
+    They are not in the record, and have a sequence of their own: ignore a lower one than you have for `values`. A
+    snapshot does not replace them.
+    """
+
+    object: str
+    id: str
+    sequence: int
+    as_of: datetime
+    values: dict[str, Decimal]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +118,11 @@ def _changed(event: Mapping[str, Any]) -> BooksChange:
     return cast("BooksChange", Changed(**_version(event), record=from_json("", event["record"])))
 
 
+def _derived(event: Mapping[str, Any]) -> Derived:
+    as_of, values = datetime.fromisoformat(event["as_of"]), from_json("", event["derived"])
+    return Derived(event["object"], event["id"], event["sequence"], as_of, values)
+
+
 def _version(event: Mapping[str, Any]) -> dict[str, Any]:
     return {name: event[name] for name in ("object", "id", "sequence", "generation")}
 
@@ -108,6 +130,7 @@ def _version(event: Mapping[str, Any]) -> dict[str, Any]:
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], BooksChange]] = {
     "record.changed": _changed,
     "record.deleted": lambda event: Deleted(**_version(event)),
+    "record.derived": _derived,
     "subscription.snapshot_started": lambda event: SnapshotStarted(event["object"], event["generation"]),
     "subscription.snapshot_completed": lambda event: SnapshotCompleted(
         event["object"], event["sequence"], event["generation"], event["records"]
