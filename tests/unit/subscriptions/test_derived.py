@@ -20,7 +20,7 @@ from tests.unit.subscriptions.test_open_transactions import asked_for, money, re
 from tests.unit.subscriptions.test_runs import copied, kinds_of, read, reader_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 HOUR = 3_600
 
@@ -47,6 +47,29 @@ def copied_balances(reader: Reader) -> dict[str, str]:
     }
 
 
+def happens(copying: Copying, what: str, number: int, dies: Callable[[], bool]) -> None:
+    """Change the books or the subscriptions, or make a run that may die."""
+    books = copying.books
+    records = list(books.records.values())
+    record = records[number % len(records)] if records else None
+    match what:
+        case "owe" if record:
+            record.balance = number
+        case "change" if record:
+            books.change(record, memo=str(number))
+        case "delete" if record:
+            books.delete(record)
+        case "add":
+            books.add("Customer", f"N{number}")
+        case "resync":
+            copying.subscriptions[0] = replace(copying.subscriptions[0], began_at=timestamp(copying.now), start="all")
+        case "again":
+            copying.subscribe("Customer", derived=DerivedEvery.DAILY, start="now")
+        case "run":
+            copying.tick(HOUR)
+            copying.run(dies)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     size=st.integers(0, 60),
@@ -67,26 +90,7 @@ def test_after_the_read_at_rest_a_reader_has_the_balances_and_the_records_whatev
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(derived, "MAX_PAGE", 7)
         for what, number in history:
-            records = list(books.records.values())
-            record = records[number % len(records)] if records else None
-            match what:
-                case "owe" if record:
-                    record.balance = number
-                case "change" if record:
-                    books.change(record, memo=str(number))
-                case "delete" if record:
-                    books.delete(record)
-                case "add":
-                    books.add("Customer", f"N{number}")
-                case "resync":
-                    copying.subscriptions[0] = replace(
-                        copying.subscriptions[0], began_at=timestamp(copying.now), start="all"
-                    )
-                case "again":
-                    copying.subscribe("Customer", derived=DerivedEvery.DAILY, start="now")
-                case "run":
-                    copying.tick(HOUR)
-                    copying.run(lambda: next(ends, False))
+            happens(copying, what, number, lambda: next(ends, False))
             copying.tick(number % 3)
         for record in list(books.records.values())[:2]:
             books.change(record, memo="last")
