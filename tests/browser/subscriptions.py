@@ -47,6 +47,7 @@ def a_subscription(number: int, *objects: dict[str, Any], **fields: Any) -> dict
         "start": "all",
         "include": {},
         "paused_at": None,
+        "derived": None,
         "webhook_url": None,
         "webhook_error": None,
         "webhook_failed_at": None,

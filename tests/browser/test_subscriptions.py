@@ -99,11 +99,14 @@ def test_a_subscription_is_run_paused_read_again_edited_and_deleted(console: Con
     console.confirm("Save")
     expect(dialog).to_contain_text("must be an absolute URL")
     dialog.get_by_label("Webhook URL").fill("http://127.0.0.1:9/changes")
+    dialog.get_by_label("Balances and quantities of lists").select_option("daily")
     console.confirm("Save")
+    console.sees("Balances and quantities daily")
     console.sees("Webhook to http://127.0.0.1:9")
     console.sees("Read every 30 minutes")
     expect(rows(console)).to_have_count(1)
     assert stored(console, connection)["include"] == {"Invoice": ["lines"]}
+    assert stored(console, connection)["derived"] == "daily"
     card.get_by_role("button", name="Delete").click()
     console.confirm("Delete")
     console.sees_heading("No subscriptions")

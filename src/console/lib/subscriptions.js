@@ -183,7 +183,7 @@ export function objectState({ state, problem, records_so_far: soFar, next_read_a
     return isReading
       ? { name: "Reading changes", tone: "blue", live: true, detail }
       : next
-        ? { name: "Up to date", tone: "green" }
+        ? { name: "Up to date", tone: problem ? "amber" : "green", detail: problem ?? undefined }
         : { name: "Not read any more", tone: "grey" };
   return { name: "Waits to be read", tone: "grey" };
 }

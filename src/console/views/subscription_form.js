@@ -16,6 +16,13 @@ const KINDS = [
   ["transaction", "Transactions"],
 ];
 
+/** Fields that QuickBooks computes for entries of lists. They change without a change of the entry. */
+const DERIVED = [
+  ["", "Not read"],
+  ["hourly", "Every hour"],
+  ["daily", "Every day"],
+];
+
 const NUMBERS = { every_minutes: [5, 1_440], verify_days: [1, 90] };
 
 /** A dialog that creates a subscription, or changes the one that has an id. */
@@ -58,6 +65,19 @@ export function SubscriptionForm({ path, one, close, done }) {
         <//>
       </div>
       <${Field}
+        label="Balances and quantities of lists"
+        problem=${problems.derived}
+        help="QuickBooks computes them from transactions. They are read for all entries, and are events of their own."
+      >
+        ${(control) => html`
+          <select ...${control} value=${values.derived} onChange=${(event) => set({ derived: event.target.value })}>
+            ${DERIVED.map(
+              ([value, label]) => html`<option value=${value} selected=${value === values.derived}>${label}</option>`,
+            )}
+          </select>
+        `}
+      <//>
+      <${Field}
         label="Webhook URL"
         problem=${problems.webhook_url}
         help="Gets the changes, a page at a time, beside the feed. It may be empty."
@@ -88,6 +108,7 @@ const initial = (one) => ({
   objects: one.objects?.map(({ object }) => object) ?? [],
   every_minutes: String(one.every_minutes ?? 15),
   verify_days: String(one.verify_days ?? 7),
+  derived: one.derived ?? "",
   webhook_url: one.webhook_url ?? "",
   start: "all",
   parts: one.include ? partsOf(one.include) : ["lines"],
@@ -97,13 +118,15 @@ const initial = (one) => ({
  * Returns the body of the call. A webhook URL that stays is left out, unless pages were given up: the service forgets
  * them when it gets a URL.
  */
-function bodyOf({ name, objects, every_minutes: minutes, verify_days: days, webhook_url: typed, parts }, one) {
+function bodyOf(values, one) {
+  const { name, objects, every_minutes: minutes, verify_days: days, derived, webhook_url: typed, parts } = values;
   const url = typed.trim() || null;
   return {
     name: name.trim() || null,
     objects,
     every_minutes: Number(minutes),
     verify_days: Number(days),
+    derived: derived || null,
     include: includeOf(objects, parts, one.include),
     ...((url !== (one.webhook_url ?? null) || one.webhook_gave_up_at) && { webhook_url: url }),
   };

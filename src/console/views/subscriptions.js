@@ -106,6 +106,7 @@ function Subscription({ one, connection, edit, done }) {
           ${one.copied_at && html`<span class="strong"><${CopyAsOf} at=${one.copied_at} /></span>`}
           <span>Read ${interval(one.every_minutes)}</span>
           <span>All records again every ${one.verify_days === 1 ? "day" : plural(one.verify_days, "day")}</span>
+          ${one.derived && html`<span>Balances and quantities ${one.derived}</span>`}
           ${one.webhook_url && html`<span>Webhook to <code class="break">${originOf(one.webhook_url)}</code></span>`}
           ${one.last_run_at && html`<span>Last run <${Ago} at=${one.last_run_at} /></span>`}
           ${!step && one.next_run_at && html`<span>Next run <${Ago} at=${one.next_run_at} /></span>`}
@@ -202,7 +203,7 @@ function Actions({ one, edit, done }) {
               icon: "pause",
               question: "Pause this subscription?",
               explanation:
-                "Its objects are read no more, unless another subscription wants them. When you resume it, reading goes on where it stopped. After 85 days, QuickBooks no longer tells all deletions, and a resync is needed.",
+                "Its objects are read no more, unless another subscription has them. When you resume it, reading goes on where it stopped. After 85 days, QuickBooks no longer tells all deletions, and a resync is needed.",
               action: post("pause", "The subscription is paused."),
             })
       }
@@ -222,7 +223,7 @@ function Actions({ one, edit, done }) {
         danger: true,
         question: `Delete ${titleOf(one)}?`,
         explanation:
-          "Its objects are read no more, and how far they were read is forgotten, unless another subscription wants them. Changes that were found stay in the feed for seven days.",
+          "Its objects are read no more, and how far they were read is forgotten, unless another subscription has them. Changes that were found stay in the feed for seven days.",
         action: remove,
       })}
     </div>
