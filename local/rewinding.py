@@ -49,7 +49,7 @@ def rewound(one: ObjectCopy, now: datetime) -> ObjectCopy:
     if one.phase is CopyPhase.UNSUPPORTED:
         return one
     if one.phase is not CopyPhase.CHANGES or one.generation >= next_number(0, since):
-        return replace(one, phase=CopyPhase.SNAPSHOT, reading=None, problem=None)
+        return replace(one, phase=CopyPhase.SNAPSHOT, watermark=None, reading=None, problem=None)
     watermark, moment = one.watermark, books_time(one.watermark)
     if moment and moment > since:
         watermark = since.isoformat(timespec="seconds")
@@ -88,4 +88,4 @@ def rewound_copy(state: CopyState, now: datetime) -> tuple[CopyState, list[Chang
 def next_run(state: CopyState, connection: Connection, now: datetime) -> str | None:
     """Return when the next run of a connection is due, or None if it has no subscription."""
     version = qbxml.default_version(connection.qbxml_version)
-    return RunState(state, connection.id, connection.app_id, version=version, now=now).next_due_at
+    return RunState(state, connection.id, connection.app_id, version=version, now=now).run_due_at

@@ -91,9 +91,17 @@ class Asking(StoredCopy):
         """When the next run is due, or None if nothing is read."""
         moments = [self.due_at(name) for name in self.objects]
         moments += [moment for name in self.objects if (moment := self._derived_due_at(name)) is not None]
-        moments += ["" for name in self.objects if self._is_open_due(name)]
+        moments += ["" for name in self.objects if self._is_open_due(name) or name in self._put_off]
         earliest = min(moments, default="9")
         return None if earliest == "9" else earliest or timestamp(self.now)
+
+    @property
+    def run_due_at(self) -> str | None:
+        """When the next run is due if this call stores nothing.
+
+        It is due now if objects need a resync that were read until now, because only a run can report it.
+        """
+        return timestamp(self.now) if self.has_moved else self.next_due_at
 
     def _is_open_due(self, name: str) -> bool:
         """Whether open transactions have to be read: all of an object, or those that were found to differ."""
@@ -135,8 +143,7 @@ class Asking(StoredCopy):
         swept = self._swept_together() if any(map(self._is_swept, due)) else []
         if swept and not any(self.objects[name].reading for name in due):
             names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
-            limit = max(MIN_PAGE_SIZE, MAX_SWEPT_RECORDS // len(names))
-            return replace(following, names=names, kind=RunMessageKind.SWEEP, limit=limit)
+            return replace(following, names=names, kind=RunMessageKind.SWEEP, limit=self._sweep_limit(names))
         if not further:
             return None
         kind, name = further[0]
@@ -165,6 +172,12 @@ class Asking(StoredCopy):
                 return min(derived.MAX_PAGE, self.objects[name].page_size * derived.MAX_PAGE // FIRST_PAGE_SIZE)
             case _:
                 return self._page_size(name)
+
+    def _sweep_limit(self, names: Sequence[str]) -> int:
+        """Return how many records of each object a sweep asks for. It asks for fewer after one was lost."""
+        smallest = min(FIRST_PAGE_SIZE, *(self.objects[name].page_size for name in names))
+        number = smallest if self.copy.is_alone else MAX_SWEPT_RECORDS * smallest // FIRST_PAGE_SIZE
+        return max(MIN_PAGE_SIZE, number // len(names))
 
     def _is_swept(self, name: str) -> bool:
         """Whether the changes of an object are asked for with those of others."""

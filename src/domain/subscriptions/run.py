@@ -222,9 +222,12 @@ class RunState(Asking):
         if status.is_error:
             self._refused(known.name, f"QuickBooks reports {status.code}: {status.message}", status.code)
             return None
+        # A long pass needs many sessions. If one is interrupted, the failure counts until the next page is there.
+        self._progressed()
         if one.phase is CopyPhase.SNAPSHOT and one.reading is None:
             generation = next_number(one.generation, self.now)
-            one = replace(one, generation=generation, newest=None, tokens=(), opened=one.opened or 0)
+            file_id = self.file_id or one.file_id
+            one = replace(one, generation=generation, newest=None, tokens=(), opened=one.opened or 0, file_id=file_id)
             self._emit(PageKind.SNAPSHOT_STARTED, one, [{}])
         records = answer.records(known)
         self._emit_new(PageKind.CHANGED, one, records)
@@ -319,13 +322,18 @@ class RunState(Asking):
 
     # --- Failures
 
-    def lost(self, asked: RunMessage) -> None:
-        """Note that the answer to a message was lost or too large: the next page of its object is smaller."""
-        if asked.is_sweep:
+    def lost(self, asked: RunMessage) -> bool:
+        """Note that the answer to a message was lost or too large: the next one has fewer objects or records.
+
+        Return False if the message asked for one object and as few records as possible.
+        """
+        if len(asked.names) > 1:
             self.copy = replace(self.copy, is_alone=True)
-        for name in self._current(asked) if not asked.is_sweep else ():
-            one = self.objects[name]
+            return True
+        before = [self.objects[name] for name in self._current(asked)]
+        for one in before:
             self._store(replace(one, page_size=max(MIN_PAGE_SIZE, one.page_size // 2)))
+        return not any(one.page_size == MIN_PAGE_SIZE for one in before)
 
     def not_parsed(self, asked: RunMessage, problem: str) -> None:
         """Note that QuickBooks cannot parse a message about one object, so that it cannot read it."""
@@ -346,9 +354,14 @@ class RunState(Asking):
 
     def ended(self) -> None:
         """Note a run after which nothing is due."""
+        self._progressed()
+        self.copy = replace(self.copy, is_alone=False, last_run_at=timestamp(self.now))
+
+    def _progressed(self) -> None:
+        """Note that the failures before do not stop the reading."""
         if self.copy.failures >= FAILED_RUNS:
             self._emit(PageKind.RECOVERED, None, [{}])
-        self.copy = replace(self.copy, failures=0, error=None, is_alone=False, last_run_at=timestamp(self.now))
+        self.copy = replace(self.copy, failures=0, error=None)
 
 
 class Unanswered(Exception):

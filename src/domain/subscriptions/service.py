@@ -217,7 +217,7 @@ class SubscriptionService:
 
     def _known(self, connection: Connection, progress: Progress) -> list[Put[Connection]]:
         """Return the change of what the connection knows: when its next run is due, and how old the copy is."""
-        after = replace(connection, run_due_at=progress.run.next_due_at, copied_at=progress.all_copied_at)
+        after = replace(connection, run_due_at=progress.run.run_due_at, copied_at=progress.all_copied_at)
         return [] if after == connection else [Put(connection, after.changed(timestamp(self._clock())))]
 
     def _entry(self, action: Action, actor: Actor, one: Subscription, revision: int) -> Any:

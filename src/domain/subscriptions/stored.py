@@ -47,6 +47,9 @@ MAX_PAGE_BYTES = 300_000
 
 MAX_PAGE_CHANGES = 1_000
 
+MAX_MOVED = 10
+"""How many objects that need a resync a call stores at most. Each has its state and a page in the commit."""
+
 READ = frozenset({CopyPhase.SNAPSHOT, CopyPhase.CHANGES})
 """The phases in which an object is read."""
 
@@ -72,6 +75,7 @@ class StoredCopy:
         self.wishes = wishes(state.subscriptions)
         self.copy = state.copy or BooksCopy(connection_id, app_id)
         self.pages: list[ChangePage] = []
+        self._put_off: set[str] = set()
         self._stored_parts = state.remembered
         self._remembered: dict[str, Remembered] = {}
         self._copy_before = state.copy
@@ -86,19 +90,38 @@ class StoredCopy:
         fresh = ObjectCopy(self.connection_id, name, CopyPhase.SNAPSHOT, wish.began_at)
         if before is None:
             return self._of_this_version(_started(fresh, wish, ""))
+        start = wish.start_after(before.began_at) if wish.began_at > before.began_at else None
         after = before
-        if wish.began_at > before.began_at:
-            goes_on = wish.start_after(before.began_at) == START_NOW and before.phase is not CopyPhase.RESYNC_REQUIRED
+        if start == START_WITH_ALL:
+            after = _started(before, wish, before.began_at)
+        elif before.phase is CopyPhase.CHANGES and before.reading is None and self._is_past(name, DELETIONS_KEPT):
+            after = self._moved_to_resync(before, "The books were not read for so long that deletions may be missing.")
+        elif self.file_id and before.file_id not in {None, self.file_id} and before.phase in READ:
+            after = self._moved_to_resync(before, "Another company file is open than the one that was read.")
+        elif start and before.phase not in {CopyPhase.SNAPSHOT, CopyPhase.RESYNC_REQUIRED}:
+            goes_on = start == START_NOW
             after = replace(before, began_at=wish.began_at) if goes_on else _started(before, wish, before.began_at)
         elif before.phase is CopyPhase.UNSUPPORTED and self._is_past(name, TRIED_AGAIN):
             after = _started(before, wish, "")
-        elif before.phase is CopyPhase.CHANGES and before.reading is None and self._is_past(name, DELETIONS_KEPT):
-            after = self._to_resync(before, "The books were not read for so long that deletions may be missing.")
-        elif self.file_id and before.file_id not in {None, self.file_id} and before.phase in READ:
-            after = self._to_resync(before, "Another company file is open than the one that was read.")
         elif self._is_to_verify(before, wish):
             after = replace(before, phase=CopyPhase.SNAPSHOT)
         return self._of_this_version(after)
+
+    def _moved_to_resync(self, before: ObjectCopy, problem: str) -> ObjectCopy:
+        """Return an object that needs a resync. If one commit cannot take more of them, a later call stores it."""
+        if len(self.pages) < MAX_MOVED:
+            return self._to_resync(before, problem)
+        self._put_off.add(before.name)
+        return _resync_required(before, problem)
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether objects need a resync that were read until now. Only a run can store and report it."""
+        before = self._before
+        return any(
+            one.phase is CopyPhase.RESYNC_REQUIRED and name in before and before[name].phase is not one.phase
+            for name, one in self.objects.items()
+        )
 
     def _is_to_verify(self, one: ObjectCopy, wish: Wish) -> bool:
         """Whether a snapshot is due, which heals what no query for changes shows. One that had none gets none."""
@@ -145,7 +168,7 @@ class StoredCopy:
 
     def _to_resync(self, one: ObjectCopy, problem: str) -> ObjectCopy:
         self._emit(PageKind.RESYNC_REQUIRED, one, [{"reason": problem}])
-        return replace(one, phase=CopyPhase.RESYNC_REQUIRED, reading=None, problem=problem)
+        return _resync_required(one, problem)
 
     def _emit(self, kind: PageKind, one: ObjectCopy | None, contents: Sequence[Mapping[str, Any]]) -> None:
         """Add the pages of these changes."""
@@ -177,6 +200,8 @@ class StoredCopy:
             after = self.copy if self._copy_before is None else replace(self.copy, revision=self.copy.revision + 1)
             changes.append(Put(self._copy_before, after))
         for name, one_now in self.objects.items():
+            if name in self._put_off:
+                continue
             before, one = self._before.get(name), one_now.changed(self._changes_found(name), self.now)
             if one != before:
                 changes.append(Put(before, one if before is None else replace(one, revision=one.revision + 1)))
@@ -190,12 +215,17 @@ class StoredCopy:
         return sum(page.number for page in self.pages if page.object == name and page.kind in RECORD_KINDS)
 
 
+def _resync_required(one: ObjectCopy, problem: str) -> ObjectCopy:
+    return replace(one, phase=CopyPhase.RESYNC_REQUIRED, reading=None, problem=problem)
+
+
 def _started(one: ObjectCopy, wish: Wish, after: str) -> ObjectCopy:
     """Return an object at the start that the subscriptions want which began after a moment."""
     start = wish.start_after(after)
-    begun = replace(one, began_at=wish.began_at, reading=None, problem=None, file_id=None)
+    begun = replace(one, began_at=wish.began_at, reading=None, problem=None)
     if start == START_WITH_ALL:
-        return replace(begun, phase=CopyPhase.SNAPSHOT)
+        # The books may be others than before, or a backup of them. So their former times count no more.
+        return replace(begun, phase=CopyPhase.SNAPSHOT, watermark=None, file_id=None)
     since = datetime.fromisoformat(wish.began_at) - BEFORE_NOW if start == START_NOW else known_books_time(start)
     earlier = [moment for text in (begun.watermark,) if (moment := books_time(text))]
     watermark = min([since, *earlier]).isoformat(timespec="seconds")

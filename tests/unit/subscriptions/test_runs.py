@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
-from domain.records.subscription import BooksRange, CopyPhase, RunMessage
+from domain.records.subscription import FIRST_PAGE_SIZE, BooksRange, CopyPhase, RunMessage
 from domain.storage.commit_size import MAX_ENTRIES
-from domain.subscriptions.asking import MAX_SWEPT
+from domain.subscriptions.asking import MAX_SWEPT, MAX_SWEPT_RECORDS, MIN_PAGE_SIZE
 from domain.subscriptions.messages import Read, object_query
 from domain.subscriptions.objects import INCLUDES, BooksObject, books_objects
 from domain.subscriptions.run import RunState
@@ -258,6 +258,110 @@ def test_books_that_were_not_read_for_long_may_lack_deletions() -> None:
     copying.run()
 
     assert kinds_of(copying)[-1] == "RESYNC_REQUIRED"
+
+
+@pytest.mark.parametrize("trouble", ["a backup", "another company file"])
+def test_after_a_resync_the_times_of_the_former_books_count_no_more(trouble: str) -> None:
+    """The clock of the books of today may be behind their last change."""
+    copying, books = a_copy("Customer")
+    if trouble == "another company file":
+        copying.file_id = "{OTHER}"
+    books.clock -= timedelta(days=30)
+    books.records.clear()
+    record = books.add("Customer", "Somebody else")
+    copying.tick(900)
+    copying.run()
+    copying.subscriptions[0] = replace(copying.subscriptions[0], began_at=timestamp(copying.now), start="all")
+    copying.run()
+    for number in range(3):
+        copying.tick(7_200)
+        books.change(record, memo=f"m{number}")
+        copying.tick(900)
+        copying.run()
+
+        assert read(reader_of(copying)) == copied(books)
+        assert kinds_of(copying)[-1] == "CHANGED"
+
+
+def test_a_snapshot_that_is_interrupted_does_not_go_on_in_another_company_file() -> None:
+    books = Books()
+    for number in range(450):
+        books.add("Customer", f"{number:04}")
+    copying = Copying(books)
+    copying.subscribe("Customer")
+    copying.step()
+    copying.end_session()
+    copying.books, copying.file_id = Books(books.clock), "{OTHER}"
+
+    copying.run()
+
+    assert kinds_of(copying) == ["SNAPSHOT_STARTED", "CHANGED", "RESYNC_REQUIRED"]
+
+
+@pytest.mark.parametrize("start", ["now", "2026-03-14T11:00:00.000000Z"])
+def test_a_later_subscription_does_not_end_the_snapshot_of_an_earlier_one(start: str) -> None:
+    """It gets its own start afterwards, with the deletions since then."""
+    books = Books(lists=frozenset({"Customer"}))
+    for number in range(450):
+        books.add("Customer", f"{number:04}")
+    gone = books.add("Customer", "Gone")
+    copying = Copying(books)
+    books.delete(gone)
+    copying.tick(7_200)
+    books.add("Customer", "Last")
+    copying.subscribe("Customer")
+    copying.step()
+    copying.tick(60)
+    copying.subscribe("Customer", start=start)
+
+    copying.run()
+    copying.tick(900)
+    copying.run()
+
+    kinds = kinds_of(copying)
+    assert (kinds.count("SNAPSHOT_STARTED"), kinds.count("SNAPSHOT_COMPLETED")) == (1, 1)
+    assert read(reader_of(copying)) == copied(books)
+    assert ("DELETED" in kinds) == (start != "now")
+
+
+@pytest.mark.parametrize("start", ["now", "2026-03-14T11:00:00.000000Z"])
+def test_a_later_subscription_does_not_end_the_need_of_a_resync(start: str) -> None:
+    copying, _ = a_copy("Customer")
+    copying.tick(90 * 24 * 3600)
+    if start != "now":
+        copying.run()
+    copying.subscribe("Customer", start=start)
+
+    copying.run()
+
+    assert [one.phase for one in copying.state.objects] == [CopyPhase.RESYNC_REQUIRED]
+    assert kinds_of(copying).count("RESYNC_REQUIRED") == 1
+
+
+@settings(max_examples=12)
+@given(number=st.integers(1, 6), is_copied=st.booleans())
+def test_each_loss_of_an_answer_is_followed_by_a_message_that_asks_for_less(number: int, *, is_copied: bool) -> None:
+    """Until it asks for one object and as few records as possible."""
+    kinds = sorted(known.name for known in books_objects() if known.deleted_since)[:number]
+    copying = Copying(Books())
+    copying.subscribe(*kinds)
+    if is_copied:
+        copying.run()
+        copying.tick(3_600)
+    sizes = []
+    for _ in range(20):
+        run = copying.run_state()
+        asked = run.sent(run.next_message(copying.asked) or RunMessage())
+        sizes.append((len(asked.names) * asked.limit, asked.names))
+        lost = copying.run_state()
+        asks_for_less = lost.lost(asked)
+        copying.commit(lost)
+        if not asks_for_less:
+            break
+
+    assert [size for size, _ in sizes] == sorted({size for size, _ in sizes}, reverse=True)
+    least = MAX_SWEPT_RECORDS * MIN_PAGE_SIZE // FIRST_PAGE_SIZE if is_copied and number == 1 else MIN_PAGE_SIZE
+    assert sizes[-1] == (least, (kinds[0],))
 
 
 def test_an_object_of_a_later_version_is_unsupported_and_the_others_are_read() -> None:

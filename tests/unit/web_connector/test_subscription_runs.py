@@ -10,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from domain.records.app import App, AppLimits
+from domain.records.audit import Actor, ActorType
 from domain.records.request import State
 from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
 from domain.storage.changes import Put, RemoveCopy
+from domain.subscriptions.objects import books_objects
+from domain.subscriptions.service import SubscriptionService
 from domain.timestamps import timestamp
 from domain.web_connector.session import runs
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
@@ -505,3 +508,86 @@ def test_the_connection_knows_how_old_its_copy_is_when_a_run_ends() -> None:
         assert stored
         assert qbwc.connection.copied_at == min(stored.read.values())
         qbwc.clock.advance(minutes=16)
+
+
+def test_a_long_snapshot_that_goes_on_does_not_fail_however_often_it_is_interrupted() -> None:
+    qbwc, books = subscribed("Customer", size=500)
+    for _ in range(4):
+        books.clock = qbwc.clock.now
+        qbwc.receive(books.answer(qbwc.begin()))
+        assert qbwc.send()
+        qbwc.close()
+        books.end_session()
+        qbwc.clock.advance(seconds=BUSY_SECONDS_OF_A_WRITE + 1_800)
+    assert PageKind.FAILED not in {page.kind for page in pages(qbwc)}
+
+    while set(phases(qbwc).values()) != {CopyPhase.CHANGES}:
+        update(qbwc, books)
+        qbwc.clock.advance(seconds=1_000)
+    assert copy_of(qbwc) == own(books)
+
+
+@pytest.mark.parametrize("copies", [True, False])
+def test_an_answer_that_is_always_too_large_fails_the_run_and_names_the_object(*, copies: bool) -> None:
+    qbwc, books = subscribed("Customer", "Invoice")
+    if copies:
+        update(qbwc, books)
+        qbwc.clock.advance(seconds=1_000)
+    losses = 0
+    for _ in range(3):
+        qbwc.begin()
+        while qbwc.receive_oversized("<QBXML>{padding}") == 99:
+            losses += 1
+            assert qbwc.send()
+        assert "Customer" in qbwc.last_error()
+        qbwc.close()
+        qbwc.clock.advance(seconds=AGAIN_AFTER_FAILURE.total_seconds())
+
+    assert losses < 10
+    assert [page.kind for page in pages(qbwc)][-1] is PageKind.FAILED
+
+
+def subscribed_to_many(number: int) -> tuple[Connector, Books]:
+    """Return a Web Connector whose connection has copied so many objects, and its books."""
+    kinds = tuple(known.name for known in books_objects())[:number]
+    qbwc, books = subscribed(*kinds, size=0)
+    books.lists = frozenset(known.name for known in books_objects() if known.is_list)
+    for _ in range(3):
+        update(qbwc, books)
+        qbwc.clock.advance(seconds=10)
+    assert set(phases(qbwc).values()) == {CopyPhase.CHANGES}
+    return qbwc, books
+
+
+def test_all_objects_can_need_a_resync_at_once() -> None:
+    qbwc, books = subscribed_to_many(60)
+    qbwc.clock.advance(seconds=86 * 86_400)
+
+    for _ in range(10):
+        assert update(qbwc, books) == []
+        qbwc.clock.advance(seconds=1_000)
+
+    assert set(phases(qbwc).values()) == {CopyPhase.RESYNC_REQUIRED}
+    required = [page.object for page in pages(qbwc) if page.kind is PageKind.RESYNC_REQUIRED]
+    assert sorted(required) == sorted(phases(qbwc))
+    assert qbwc.connection.run_due_at is None
+
+
+@pytest.mark.parametrize("call", ["resume", "run"])
+def test_what_needs_a_resync_after_a_long_pause_is_reported_by_the_next_run(call: str) -> None:
+    qbwc, books = subscribed("Customer")
+    update(qbwc, books)
+    use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
+    if call == "resume":
+        use.pause(APP_ID, CONNECTION_ID, "s", actor=actor)
+    qbwc.clock.advance(seconds=86 * 86_400)
+
+    getattr(use, call)(APP_ID, CONNECTION_ID, "s", actor=actor)
+    update(qbwc, books)
+
+    assert set(phases(qbwc).values()) == {CopyPhase.RESYNC_REQUIRED}
+    assert pages(qbwc)[-1].kind is PageKind.RESYNC_REQUIRED
+    assert qbwc.connection.run_due_at is None
+    use.resync(APP_ID, CONNECTION_ID, "s", actor=actor)
+    update(qbwc, books)
+    assert set(phases(qbwc).values()) == {CopyPhase.CHANGES}

@@ -68,6 +68,12 @@ NOT_ANSWERED = (
 )
 """The reason of a run that failed because the answer to its message did not arrive."""
 
+TOO_LARGE = (
+    "The answer to a query for {} is too large, although it asks for as little as possible. Remove this object, or "
+    "what the subscription includes of it."
+)
+"""The reason of a run that failed because no smaller answer can be asked for."""
+
 RUN_FAILED = "run_failed"
 """The value of `problem` in the log line of a run that failed."""
 
@@ -186,8 +192,7 @@ class Turn:
         if run is None or not run.is_sent:
             return Decision(Reply(PROGRESS, session.connection_id))
         if call.is_beginning:
-            state.lost(run)
-            return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
+            return self._after_oversized(state, run)
         if is_exception(call["hresult"]):
             return self._after_exception(state, run, call)
         names = qbxml.named_responses(call["response"])
@@ -199,6 +204,12 @@ class Turn:
             return self._failed(self.state(), str(problem), SESSION_OVER)
         received_bytes = run.received_bytes + len(call["response"].encode(errors="surrogatepass"))
         return self._goes_on(state, replace(after, received_bytes=received_bytes))
+
+    def _after_oversized(self, state: RunState, run: RunMessage) -> Decision:
+        """Return the decision after an answer of which only the beginning arrived: to ask for less."""
+        if state.lost(run):
+            return self._goes_on(state, replace(run, is_sent=False, iterator_id=None))
+        return self._failed(state, TOO_LARGE.format(run.names[0]), SESSION_OVER)
 
     def _after_exception(self, state: RunState, run: RunMessage, call: Call) -> Decision:
         """Return the decision after an HRESULT. If QuickBooks cannot parse a message, one query is the cause.
