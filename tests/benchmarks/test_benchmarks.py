@@ -15,7 +15,9 @@ from tests.documents.pages import groups_of, pages
 SECONDS = 240
 """A benchmark of a tiny size takes a few seconds, the first one on a busy machine more."""
 
-NOT_A_PROGRAM = {"__init__", "call_costs", "costs_page", "listing_data", "looking_costs", "postgresql"}
+NOT_A_PROGRAM = {
+    *("__init__", "call_costs", "costs_page", "listing_data", "looking_costs", "postgresql", "subscription_costs"),
+}
 
 TINY = {
     "cold_starts": ("--help",),  # it builds the artifact, as the tests of `make test-runtime` do

@@ -66,6 +66,7 @@ def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> 
         "settle": True,
         "simulated": False,
         "paused_at": None,
+        "copied_at": None,
         "next_session_at": None,
         "waiting_reason": data["waiting_reason"],
         "warnings": [],

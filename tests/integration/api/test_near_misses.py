@@ -251,7 +251,7 @@ OTHER_ID = "d0000000-0000-4000-8000-00000000000d"
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, batches, customers, "),
+        (f"/connections/{CONNECTION_ID}/bills", "followed by accept_company_file, audit_log, batches, changes, "),
         (
             f"/queued_requests/{OTHER_ID}/response",
             f"{OTHER_ID}/ can be followed by approve, discard, queue_again, redeliver, reject, settle.",

@@ -49,6 +49,8 @@ ANY_VALUE = {
     *((name, "details") for name in ("ErrorObject", "Refusal", "RequestError")),
     ("Changes", "data", "[]", "record"),
     ("RecordChangedEvent", "record"),
+    ("RecordDerivedEvent", "derived"),
+    ("Change", "derived"),
     # What the simulator of a test connection understands and shows.
     ("Books", "shown"),
     ("FaultsInput", "expect"),
