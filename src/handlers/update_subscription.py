@@ -14,7 +14,7 @@ from handlers.rest.subscriptions import SubscriptionResponse, checked_settings, 
 def handler(call: ApiCall, connection_id: str, subscription_id: str, body: ChangedSubscription) -> SubscriptionResponse:
     """Change a subscription.
 
-    A setting that is not given stays as it is. Objects that are added begin with a snapshot.
+    A setting that is not given stays as it is. If an object is added, all of them begin again at `start`.
     """
     return subscription_response(
         services().subscriptions.update(

@@ -55,6 +55,9 @@ FAILED_RUNS = 3
 class RunState(Asking):
     """The stored state of a connection's copy, and what a run asks for and changes in it."""
 
+    unanswered: str | None = None
+    """Why QuickBooks did not answer a query of a sweep, if the others were applied. The run fails."""
+
     def answered(self, asked: RunMessage, text: str) -> RunMessage:
         """Apply the answer to a message. Return the message of the session, with the iterator that goes on.
 
@@ -84,17 +87,27 @@ class RunState(Asking):
                 for name in asked.names:
                     if known_object(name).kind is subject:
                         deletions[name] = answer.deletions(known_object(name))
-        if ACTIVITY in answers:
+        put_off = {subject for subject, answer in answers.items() if self._is_put_off(answer)}
+        if ACTIVITY in answers and put_off.isdisjoint({ACTIVITY, Kind.TRANSACTION}):
             self._note_activity(asked, answers[ACTIVITY], answers[Kind.TRANSACTION])
         failed = {subject: answer.status for subject, answer in answers.items() if answer.status.is_error}
         for subject, answer in answers.items():
             if isinstance(subject, Kind) or subject == ACTIVITY:
                 continue
             known = known_object(subject)
+            if not put_off.isdisjoint({subject, known.kind}):
+                continue
             if status := failed.get(subject) or failed.get(known.kind):
                 self._refused(subject, f"QuickBooks reports {status.code}: {status.message}", status.code)
             else:
                 self._changed(known, asked, answer.records(known), deletions.get(subject, []))
+
+    def _is_put_off(self, answer: QueryAnswer) -> bool:
+        """Whether the same query may succeed later. Then the run fails when the other answers are applied."""
+        if not (answer.status.is_error and describe_status(answer.status.code).retryable):
+            return False
+        self.unanswered = f"QuickBooks reports {answer.status.code}: {answer.status.message}"
+        return True
 
     def _changed(
         self, known: BooksObject, asked: RunMessage, records: list[BooksChange], deletions: list[BooksChange]

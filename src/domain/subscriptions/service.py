@@ -83,10 +83,16 @@ class SubscriptionService:
     def update(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor, **settings: Any
     ) -> tuple[Progress, Subscription]:
-        """Change settings. Objects that are added begin with a snapshot. Raises InvalidRequest."""
+        """Change settings. Objects that are removed lose what is included of them. Raises InvalidRequest.
+
+        If an object is added, all objects of the subscription begin again at its `start`.
+        """
 
         def changed(before: Subscription, now: str) -> Subscription:
             after = replace(before, **settings)
+            if "include" not in settings:
+                kept = {name: parts for name, parts in after.include.items() if name in after.objects}
+                after = replace(after, include=kept)
             check_objects(after.objects, after.include)
             is_more = not set(after.objects) <= set(before.objects)
             after = replace(after, began_at=now if is_more else before.began_at)

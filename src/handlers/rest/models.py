@@ -454,7 +454,7 @@ class ChangedSubscription(Body):
     """The settings to change. A setting that is not given stays as it is."""
 
     objects: Objects | None = Field(
-        default=None, description="All objects. Those that are added begin with a snapshot."
+        default=None, description="All objects. If one is added, all begin again at `start`."
     )
     every_minutes: int | None = Field(default=None, ge=MIN_MINUTES, le=MAX_MINUTES, description="As at the creation.")
     verify_days: int | None = Field(default=None, ge=1, le=MAX_VERIFY_DAYS, description="As at the creation.")

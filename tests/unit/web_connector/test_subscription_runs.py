@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from domain.errors import InvalidRequest
 from domain.records.app import App, AppLimits
 from domain.records.audit import Actor, ActorType
 from domain.records.request import State
@@ -591,3 +593,39 @@ def test_what_needs_a_resync_after_a_long_pause_is_reported_by_the_next_run(call
     use.resync(APP_ID, CONNECTION_ID, "s", actor=actor)
     update(qbwc, books)
     assert set(phases(qbwc).values()) == {CopyPhase.CHANGES}
+
+
+def test_an_object_that_is_in_use_does_not_keep_the_others_from_being_read() -> None:
+    qbwc, books = subscribed("Customer", "Vendor")
+    update(qbwc, books)
+    qbwc.clock.advance(seconds=1_000)
+    books.clock = qbwc.clock.now
+    for record in books.records.values():
+        books.change(record)
+    before = copy_of(qbwc)
+
+    answer = books.answer(qbwc.begin())
+    in_use = 'statusCode="3176" statusSeverity="Error" statusMessage="in use"/>'
+    answer = re.sub(r'(<VendorQueryRs requestID="[^"]*").*?</VendorQueryRs>', rf"\1 {in_use}", answer, flags=re.DOTALL)
+
+    assert qbwc.receive(answer) == -1
+    assert "in use" in qbwc.last_error()
+    after = copy_of(qbwc)
+    assert {key[0] for key in after if after[key] != before[key]} == {"Customer"}
+    qbwc.close()
+    qbwc.clock.advance(seconds=AGAIN_AFTER_FAILURE.total_seconds())
+    update(qbwc, books)
+    assert copy_of(qbwc) == own(books)
+
+
+def test_an_object_that_is_removed_needs_no_change_of_what_is_included() -> None:
+    qbwc, _ = subscribed("Customer", "Invoice")
+    use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
+    lines = ("lines",)
+    use.update(APP_ID, CONNECTION_ID, "s", actor=actor, include={"Invoice": lines})
+
+    _, one = use.update(APP_ID, CONNECTION_ID, "s", actor=actor, objects=("Customer",))
+
+    assert (one.objects, one.include) == (("Customer",), {})
+    with pytest.raises(InvalidRequest):
+        use.update(APP_ID, CONNECTION_ID, "s", actor=actor, include={"Invoice": lines})

@@ -203,7 +203,8 @@ class Turn:
         except (Unanswered, UnreadableResponse) as problem:
             return self._failed(self.state(), str(problem), SESSION_OVER)
         received_bytes = run.received_bytes + len(call["response"].encode(errors="surrogatepass"))
-        return self._goes_on(state, replace(after, received_bytes=received_bytes))
+        after = replace(after, received_bytes=received_bytes)
+        return self._failed(state, state.unanswered, SESSION_OVER) if state.unanswered else self._goes_on(state, after)
 
     def _after_oversized(self, state: RunState, run: RunMessage) -> Decision:
         """Return the decision after an answer of which only the beginning arrived: to ask for less."""
