@@ -24,7 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-GUIDES_WITH_COMMANDS = [guide for guide in GUIDES if any(block.language == "sh" for block in blocks_of(guide))]
+GUIDES_WITH_COMMANDS = [
+    guide for guide in GUIDES if any(block.language == "sh" and block.mark is None for block in blocks_of(guide))
+]
+"""Those with commands that are simply run."""
 
 
 def free_port() -> int:
