@@ -13,7 +13,7 @@ from handlers.rest.subscriptions import SubscriptionResponse, subscription_respo
 def handler(call: ApiCall, connection_id: str, subscription_id: str) -> SubscriptionResponse:
     """Pause a subscription.
 
-    Its objects are read no more, unless another subscription wants them. Pausing again does nothing.
+    Its objects are read no more, unless another subscription has them. Pausing again does nothing.
     """
     return subscription_response(
         services().subscriptions.pause(call.app_id, connection_id, subscription_id, actor=call.actor)

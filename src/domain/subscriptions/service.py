@@ -116,7 +116,7 @@ class SubscriptionService:
     def pause(
         self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
     ) -> tuple[Progress, Subscription]:
-        """Read the objects no more, unless another subscription wants them."""
+        """Read the objects no more, unless another subscription has them."""
         return self._change(
             app_id,
             connection_id,

@@ -247,7 +247,7 @@ class Turn:
         return self._end(state, reply, state.next_due_at)
 
     def _known(self, connection: Connection, state: RunState, due_at: str | None) -> Connection:
-        """Return a connection that knows when its next run is due, and how old the copy is."""
+        """Return a connection with the time of its next run and of its copy."""
         names = wanted(self.stored.subscriptions)
         return replace(connection, run_due_at=due_at, copied_at=copied_at(names, state.copy, state.objects))
 
