@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from domain.subscriptions.progress import Progress
 
 
-class ObjectView(TypedDict):
+class SubscribedObjectView(TypedDict):
     """How far an object of a subscription has been read. Subscriptions of a connection share its reads."""
 
     object: Annotated[str, Schema("The name of the object", examples=["Invoice"])]
@@ -57,7 +57,7 @@ class SubscriptionView(TypedDict):
     id: Uuid
     connection_id: Uuid
     name: Annotated[str | None, Schema("A name for people")]
-    objects: Annotated[list[ObjectView], Schema("The objects, in the order of the subscription")]
+    objects: Annotated[list[SubscribedObjectView], Schema("The objects, in the order of the subscription")]
     every_minutes: Annotated[int, Schema("How often they are read at least", minimum=5, maximum=1440)]
     verify_days: Annotated[int, Schema("How often all their records are read", minimum=1, maximum=90)]
     start: Annotated[str, Schema("`all`, `now` or a time")]
@@ -188,7 +188,7 @@ def subscription_view(progress: Progress, one: Subscription) -> SubscriptionView
     }
 
 
-def _object_view(progress: Progress, name: str) -> ObjectView:
+def _object_view(progress: Progress, name: str) -> SubscribedObjectView:
     known = progress.objects.get(name)
     return {
         "object": name,
