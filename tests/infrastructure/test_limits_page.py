@@ -356,6 +356,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *("domain.subscriptions.run.MAX_PAGES", "domain.subscriptions.asking.MIN_PAGE_SIZE"),
         *("domain.subscriptions.open_transactions.MAX_ACTIVITY", "domain.subscriptions.open_transactions.MAX_AGAIN"),
         *("domain.subscriptions.remembered.MAX_PART", "domain.subscriptions.derived.MAX_PAGE"),
+        "domain.subscriptions.stored.MAX_MOVED",
     },
     "is part of another limit, or follows from it": {
         *(f"domain.records.subscription.{name}" for name in ("MIN_MINUTES", "MAX_MINUTES", "MAX_VERIFY_DAYS")),
