@@ -93,6 +93,7 @@ class _StreamReader:
         self._batch_size = int(source["BatchSize"])
         self._handler = handler
         self._iterators: dict[str, str | None] = {}
+        self._last_read: dict[str, str] = {}
 
     def read(self, removed_by_time_to_live: Sequence[Any]) -> bool:
         """Deliver the records since the last read. Return whether there were any."""
@@ -116,21 +117,37 @@ class _StreamReader:
     def rewind(self) -> None:
         """Begin with the first record again."""
         self._iterators.clear()
+        self._last_read.clear()
 
     def _new_records(self) -> list[dict[str, Any]]:
         description = self._streams.describe_stream(StreamArn=self._stream_arn)["StreamDescription"]
         records: list[dict[str, Any]] = []
         for shard in (shard["ShardId"] for shard in description["Shards"]):
-            if shard not in self._iterators:
-                response = self._streams.get_shard_iterator(
-                    StreamArn=self._stream_arn, ShardId=shard, ShardIteratorType="TRIM_HORIZON"
-                )
-                self._iterators[shard] = response["ShardIterator"]
-            if iterator := self._iterators[shard]:
-                response = self._streams.get_records(ShardIterator=iterator, Limit=1000)
-                self._iterators[shard] = response.get("NextShardIterator")
-                records += response["Records"]
+            new, self._iterators[shard] = self._records_of(shard)
+            if new:
+                self._last_read[shard] = new[-1]["dynamodb"]["SequenceNumber"]
+                records += new
         return records
+
+    def _records_of(self, shard: str) -> tuple[list[dict[str, Any]], str | None]:
+        """Return the next records of a shard and the iterator after them, which is None at the end of the shard."""
+        iterator = self._iterators[shard] if shard in self._iterators else self._new_iterator(shard)
+        if iterator is None:
+            return [], None
+        try:
+            response = self._streams.get_records(ShardIterator=iterator, Limit=1000)
+        except self._streams.exceptions.TrimmedDataAccessException:
+            # DynamoDB Local refuses some iterators of a shard that was empty when it issued them.
+            response = self._streams.get_records(ShardIterator=self._new_iterator(shard), Limit=1000)
+        return response["Records"], response.get("NextShardIterator")
+
+    def _new_iterator(self, shard: str) -> str:
+        """Return an iterator that begins after the last record that was read."""
+        begin = {"ShardIteratorType": "TRIM_HORIZON"}
+        if last := self._last_read.get(shard):
+            begin = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": last}
+        response = self._streams.get_shard_iterator(StreamArn=self._stream_arn, ShardId=shard, **begin)
+        return str(response["ShardIterator"])
 
 
 class WholeService:

@@ -124,7 +124,7 @@ class StoredCopy:
         )
 
     def _is_to_verify(self, one: ObjectCopy, wish: Wish) -> bool:
-        """Whether a snapshot is due, which finds what no query for changes shows. It follows an earlier snapshot only."""
+        """Whether a snapshot is due, which finds what no query for changes shows. Never before the first one."""
         before = next_number(0, self.now - timedelta(days=wish.verify_days))
         return one.phase is CopyPhase.CHANGES and one.reading is None and 0 < one.generation <= before
 
