@@ -14,6 +14,7 @@ from domain import qbxml
 from domain.apps.administration import NewKey
 from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
 from domain.events.feed import Cursor, FeedEvent
+from domain.listing.causes import FailureGroup, FailureReport
 from domain.listing.overview import ConnectionOverview, Overview
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
@@ -48,7 +49,7 @@ from domain.records.sync_window import SyncWindow
 from domain.records.webhook import ListedWebhookState, Webhook, WebhookAttempt, WebhookState
 from domain.storage.statistics import Series, Slot
 from domain.subscriptions.progress import Progress
-from domain.timestamps import timestamp
+from domain.timestamps import TimeRange, timestamp
 from domain.webhooks.ports import PlannedChanges, PlannedEvent
 from handlers.views.api_keys import key_view, new_key_view
 from handlers.views.audit_log import audit_entry_view
@@ -56,6 +57,7 @@ from handlers.views.changes_event import changes_event_body
 from handlers.views.connection_event import connection_event_body
 from handlers.views.connections import connection
 from handlers.views.contact import contact_view
+from handlers.views.failures import failures
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
 from handlers.views.statistics import app_statistics, statistics
@@ -138,6 +140,15 @@ _WEBHOOK = replace(
 )
 _RECEIVED = replace(_SENT, response_size=len(_RESPONSE_XML)).moved(State.RESPONSE_RECEIVED, _END)
 _RECEIVED = _RECEIVED.with_webhook(_END, _WEBHOOK)
+_UNDELIVERED = _RECEIVED.with_webhook(
+    _END,
+    replace(
+        _SENT.webhook,
+        state=WebhookState.FAILED,
+        attempts=(WebhookAttempt(timestamp(_END), "overloaded", status_code=503, duration_ms=84),),
+        attempts_in_round=1,
+    ),
+)
 _STATUS = describe_status(3140)
 _FAILED = _SENT.failed(
     _END,
@@ -331,6 +342,12 @@ _OVERVIEW = Overview(
     ],
 )
 
+_SINCE = timestamp(_NOON - timedelta(days=1))
+_FAILURES = FailureReport(
+    [FailureGroup("3140", _CONNECTION, 12, timestamp(_NOON - timedelta(hours=3)), timestamp(_END), _FAILED)],
+    [FailureGroup("https://example.com", _CONNECTION, 4, timestamp(_NOON), timestamp(_END), _UNDELIVERED)],
+)
+
 _REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
 
 _MEMBER = {
@@ -352,6 +369,7 @@ _INVITATION = {
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
+    "FailuresResponse": {"failures": {"data": failures(_FAILURES, TimeRange(_SINCE), _NOON)}},
     "People": {"people": {"data": [_MEMBER], "invitations": [_INVITATION]}},
     "MemberResponse": {"member": {"data": _MEMBER}},
     "InvitationResponse": {"invitation": {"data": _INVITATION}},

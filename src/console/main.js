@@ -30,6 +30,7 @@ const VIEWS = [
   { pattern: /^\/approvals$/, ids: ["connection"], load: () => import("./views/approvals.js") },
   { pattern: /^\/search$/, load: () => import("./views/search.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
+  { pattern: /^\/failures$/, load: () => import("./views/failures.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/connections/${ID}/(subscriptions)$`), load: () => import("./views/subscriptions.js") },
@@ -220,6 +221,7 @@ function Shell({ path, open, children }) {
               path.startsWith("/queued_requests"),
           )}
           ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
+          ${!open && link(url("/failures"), "alert", "Failures", path === "/failures")}
           ${session.may("queue") && link(url("/compose"), "pen", "Compose", path === "/compose")}
           ${!open && link(url("/approvals"), "stamp", "Approvals", path === "/approvals", html`<${Waiting} />`)}
           ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}

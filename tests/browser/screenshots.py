@@ -279,6 +279,58 @@ def timestamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
+def with_failures(page: Page) -> None:
+    """Show failures of many connections, with long names and hostile texts, and connections that were not read."""
+    noon = datetime(2026, 3, 14, 12, tzinfo=UTC)
+    causes = [
+        ("3170", "quickbooks_error", 'There was an error when modifying a Customers list, element "80000009".'),
+        ("0x80040414", "quickbooks_connection_error", "A modal dialog box is showing in QuickBooks."),
+        ("not_sent_in_time", "not_sent_in_time", "It was not sent by 2026-03-14T12:00:00Z."),
+        ("3100", "quickbooks_error", HOSTILE * 4),
+    ]
+
+    def group(number: int, requests: int) -> dict[str, Any]:
+        return {
+            "connection_id": f"c0000000-0000-4000-8000-{number:012}",
+            "connection_name": NAMES[number % len(NAMES)],
+            "requests": requests,
+            "first_at": timestamp(noon - timedelta(hours=5 * number)),
+            "last_at": timestamp(noon + timedelta(minutes=number)),
+            "newest_request_id": "00000000-0000-4000-8000-000000000001",
+        }
+
+    data = {
+        "since": timestamp(noon - timedelta(days=1)),
+        "until": timestamp(noon),
+        "causes": [
+            {"cause": cause, "code": code, "message": message, "hint": "Query the object and use its ListID."}
+            | group(number, 400 // (number + place + 1))
+            for place, (cause, code, message) in enumerate(causes)
+            for number in range(5 - place)
+        ],
+        "receivers": [
+            {"receiver": "https://hooks.example.com", "last_status_code": 503, "last_response": "overloaded"}
+            | group(number, 17 - number)
+            for number in range(3)
+        ]
+        + [
+            {"receiver": "http://127.0.0.1:9", "last_status_code": None, "last_response": "Connection refused"}
+            | group(7, 1)
+        ],
+        "incomplete_connections": [
+            {"id": "c0000000-0000-4000-8000-000000000000", "name": NAMES[0], "complete_after": timestamp(noon)},
+            {"id": "c0000000-0000-4000-8000-000000000001", "name": NAMES[1], "complete_after": None},
+        ],
+        "omitted_connections": 12,
+    }
+    page.route("**/api/v1/failures*", lambda route: route.fulfill(json={"data": data}))
+
+
+def open_first_details(page: Page) -> None:
+    """Open the connections of the first group."""
+    page.get_by_text("By connection").first.click()
+
+
 def with_statistics(*, connections: int) -> Callable[[Page], object]:
     """Return a preparation that shows a week of an app with many connections, long names and hostile texts."""
     chance = random.Random(7)
@@ -476,6 +528,10 @@ VIEWS: Mapping[str, View] = {
     "approvals-read-only": View("/app/approvals", scope="read_only"),
     "approvals-none": View("/app/approvals?connection={empty}"),
     "overview": View("/app/overview?days=7", with_statistics(connections=1_000)),
+    "failures": View("/app/failures", with_failures),
+    "failures-connections": View("/app/failures", with_failures, open_first_details),
+    "failures-own": View("/app/failures"),
+    "failures-list": View("/app/connections/{connection}?state=error&cause=3100&sort=updated_at"),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
     "sign-in": View("/app", scope=None),

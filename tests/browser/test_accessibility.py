@@ -62,6 +62,7 @@ CHECKED = (
     "subscriptions",
     "subscriptions-create",
     "subscriptions-changes",
+    "failures-own",
     "overview-two-days",
     "overview-connection",
     "contact-none",

@@ -59,6 +59,7 @@ VIEWS = (
     View("/sign_in", (), (("problem", "expired"),)),
     View("/search", ("connections", LIST_OF_ANY)),
     View("/overview", ("statistics", "connections")),
+    View("/failures", ("failures",)),
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
     View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/connections/{connection}/subscriptions", (CONNECTION, f"{CONNECTION}/subscriptions", "connections")),

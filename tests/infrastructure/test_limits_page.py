@@ -18,7 +18,7 @@ from domain.connections import onboarding, simulators, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
-from domain.listing import filters, lists, overview, search
+from domain.listing import causes, filters, lists, overview, search
 from domain.maintenance import unsettled_writes
 from domain.people import members, sign_ins, tokens
 from domain.qbxml import references
@@ -155,6 +155,8 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`ids` in the `filter`": [f"1 to {filters.MAX_IDS}"],
     "requests of a call that approves or rejects several": [f"1 to {filters.MAX_IDS}"],
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
+    "failures of a connection in `GET /failures`": [f"{causes.MAX_RECORDS:,} that"],
+    "connections in `GET /failures`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
     "requests that a list with a filter that no index has reads": [f"{search.BOUNDS.records:,}"],

@@ -13,7 +13,7 @@ from domain.listing.query import ListQuery
 from domain.records.approval import Approval
 from domain.records.audit import Actor, ActorType
 from domain.records.batch import MAX_REQUESTS, ids_of_batch, new_batch_id
-from domain.records.request import QUEUED, Paging, QueuedRequest, State
+from domain.records.request import QUEUED, Paging, QueuedRequest, RequestError, State
 from domain.records.search_text import author_mark
 from domain.records.webhook import Webhook, WebhookState
 from domain.storage.changes import ChangeRequest
@@ -27,10 +27,16 @@ if TYPE_CHECKING:
 WORDS = ("alpha", "beta", "gamma ray")
 STATES = (State.WAITING, State.RETRYABLE, State.ERROR, State.RESPONSE_RECEIVED)
 WEBHOOKS = (
-    Webhook(WebhookState.PENDING),
+    Webhook(WebhookState.PENDING, "https://shop.example/hooks?to=https://other.example:8443"),
     Webhook(WebhookState.PENDING, attempts_in_round=1),
     Webhook(WebhookState.NOT_APPLICABLE),
-    Webhook(WebhookState.FAILED),
+    Webhook(WebhookState.FAILED, "https://ann:secret@other.example:8443/hooks"),
+)
+ERRORS = (
+    RequestError("quickbooks_error", "It failed.", {"status_code": 3170}),
+    RequestError("quickbooks_error", "It failed."),
+    RequestError("quickbooks_connection_error", "It failed.", {"hresult": "0x80040408"}),
+    RequestError("not_sent_in_time", "It failed.", {"status_code": 3170}),
 )
 
 
@@ -91,6 +97,7 @@ def a_history(seed: int, number: int, connection_id: str = CONNECTION_ID) -> His
             else None,
             sent_at=sent_at if was_sent else None,
             label=chance.choice(LABELS),
+            error=chance.choice(ERRORS) if state is State.ERROR else None,
             request_name=chance.choice(NAMES),
             paging=Paging(page, chance.choice(QUERY_IDS)) if page > 1 else Paging(),
         )

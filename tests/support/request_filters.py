@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta, timezone
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 NAMES = ("CustomerQueryRq", "InvoiceAddRq", "InvoiceAddRequestRq")
 LABELS = (None, "nightly", "night", "Ünïcödé 夜", "run #7")
+CAUSES = ("3170", "0x80040408", "not_sent_in_time", "quickbooks_error")
+RECEIVERS = ("https://shop.example", "https://other.example:8443")
 QUERY_IDS = tuple(str(uuid.UUID(int=number, version=4)) for number in (1, 2, 2**41))
 """Of the first two, page 1 may be in a history. Of the third it never is, as if it had been deleted."""
 
@@ -66,6 +69,19 @@ def is_in_batch(member_id: str, batch: str) -> bool:
     return member_id[14] == "8" and f"{int(member_id[:2], 16) & 0b11100000:02x}{member_id[2:]}" == batch
 
 
+def why_it_failed(record: QueuedRequest) -> str | None:
+    """Return the status code of a request that QuickBooks refused, or the code of another error."""
+    if record.error is None:
+        return None
+    facts = {"quickbooks_error": "status_code", "quickbooks_connection_error": "hresult"}
+    return str(record.error.details.get(facts.get(record.error.code, ""), record.error.code))
+
+
+def receiver_of(url: str | None) -> str | None:
+    """Return the beginning of a URL up to its path, without user and password."""
+    return url and re.sub(r"^(https?://)(?:[^/]*@)?([^/]*).*", r"\1\2", url)
+
+
 def _since(name: str) -> Oracle:
     time = attrgetter(name)
     return Oracle(moments, lambda at, record: time(record) is not None and _time(time(record)) >= _time(at))
@@ -86,6 +102,11 @@ ORACLES = {
     "webhook_retrying": Oracle(st.booleans(), lambda truth, record: is_retrying(record) == truth),
     "webhook_failing": Oracle(st.booleans(), lambda truth, record: is_failing(record) == truth),
     "awaiting_approval": Oracle(st.booleans(), lambda truth, record: awaits_approval(record) == truth),
+    "cause": Oracle(st.sampled_from(CAUSES), lambda cause, record: why_it_failed(record) == cause),
+    "receiver": Oracle(
+        st.sampled_from(RECEIVERS),
+        lambda origin, record: receiver_of(record.webhook.url) == origin,
+    ),
     "request_name": Oracle(st.sampled_from(NAMES), lambda name, record: record.request_name == name),
     "label": Oracle(st.sampled_from([*LABELS[1:], "Nightly"]), lambda label, record: record.label == label),
     "label_prefix": Oracle(

@@ -61,8 +61,14 @@ const filled = (conditions) =>
  *
  * @param {Record<string, any>} query
  */
-const conditionsOf = ({ state, webhook_state: webhook, from, to, time, sort }) =>
-  filled({ state, ...(webhook ? webhookConditions(webhook) : {}), ...rangeConditions({ from, to, time, sort }) });
+const conditionsOf = ({ state, webhook_state: webhook, cause, receiver, from, to, time, sort }) =>
+  filled({
+    state,
+    ...(webhook ? webhookConditions(webhook) : {}),
+    cause,
+    receiver,
+    ...rangeConditions({ from, to, time, sort }),
+  });
 
 /**
  * Returns the bodies of the calls: one for a filter, or one for each 100 ids. `chosen` is the number of ids, and
@@ -92,7 +98,8 @@ export async function meantBy({ id, query, ids, action, conditions }, patient) {
 }
 
 /** Returns the ids that a search finds, the oldest first, up to MAX_RESULTS, and their total. */
-async function results(id, { state, webhook_state: webhook, search, sort, from, to, time }, patient) {
+async function results(id, filters, patient) {
+  const { state, webhook_state: webhook, cause, receiver, search, sort, from, to, time } = filters;
   const ids = new Set();
   for (let page = 1; ; page += 1) {
     const query = {
@@ -102,6 +109,8 @@ async function results(id, { state, webhook_state: webhook, search, sort, from, 
       sort_direction: "asc",
       state,
       ...webhookConditions(webhook),
+      cause,
+      receiver,
       search_phrase: search,
       ...rangeConditions({ from, to, time, sort }),
       bodies: false,

@@ -44,10 +44,10 @@ export function rangeConditions({ from, to, time, sort }) {
 }
 
 /**
- * A choice of ranges. `change` receives `range`, `from` and `to`; an empty one is no bound. In a list of requests,
- * which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
+ * A choice of ranges, or of `any` time. `change` receives `range`, `from` and `to`; an empty one is no bound. In a list
+ * of requests, which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
  */
-export function RangeSelect({ from, to, range, time, change }) {
+export function RangeSelect({ from, to, range, time, change, any = "Any time" }) {
   const entered = { range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" };
   const choose = (event) => {
     const chosen = event.target.value;
@@ -58,7 +58,7 @@ export function RangeSelect({ from, to, range, time, change }) {
   const value = from || to ? (RANGES[range] ? range : time === "sent" ? "sent" : "custom") : "";
   return html`
     <select aria-label="Time" value=${value} onChange=${choose}>
-      <option value="" selected=${!value}>Any time</option>
+      <option value="" selected=${!value}>${any}</option>
       ${Object.entries(RANGES).map(
         ([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`,
       )}

@@ -10,14 +10,24 @@ import { RangeBar, rangeConditions, rangeOf, RangeSelect } from "../lib/time_ran
 import { Button, Empty, explain, Pager, Problem, Segmented } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { ManyAtOnce, ManyBar, useSelection } from "./many_bar.js";
-import { LAST_NIGHT, Numbers, orderOf, SearchBox, Select, WEBHOOK_CHOICES } from "./request_filters.js";
+import { GroupBar, LAST_NIGHT, Numbers, orderOf, SearchBox, Select, WEBHOOK_CHOICES } from "./request_filters.js";
 import { RequestTable, SearchNote, SharedReason, sharedReason, ToApprove, useDense } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
 const LIST_MILLISECONDS = 12_000;
 
 const PAGE_SIZES = [20, 50, 100];
-const NO_FILTERS = { state: "", webhook_state: "", search: "", from: "", to: "", range: "", time: "" };
+const NO_FILTERS = {
+  state: "",
+  webhook_state: "",
+  cause: "",
+  receiver: "",
+  search: "",
+  from: "",
+  to: "",
+  range: "",
+  time: "",
+};
 
 export default function Connection({ parts: [id], query }) {
   return html`
@@ -39,7 +49,7 @@ function Requests({ id, query, held }) {
   const pageSize = PAGE_SIZES.includes(Number(query.page_size)) ? Number(query.page_size) : PAGE_SIZES[0];
   const sort = query.sort === "updated_at" ? "updated_at" : "inserted_at";
   const direction = query.sort_direction === "asc" ? "asc" : "desc";
-  const { state, webhook_state: webhookState, search, from, to, range } = query;
+  const { state, webhook_state: webhookState, cause, receiver, search, from, to, range } = query;
   const time = query.time === "sent" ? "sent" : "";
   const showsSent = Boolean(time && (from || to));
   const conditions = {
@@ -47,6 +57,8 @@ function Requests({ id, query, held }) {
     sort_direction: direction,
     state,
     ...webhookConditions(webhookState),
+    cause,
+    receiver,
     search_phrase: search,
     ...rangeConditions({ from, to, time, sort }),
   };
@@ -56,8 +68,8 @@ function Requests({ id, query, held }) {
         query: { ...conditions, page, page_size: pageSize, bodies: false },
         signal,
       }),
-    [id, page, pageSize, sort, direction, state, webhookState, search, from, to, time],
-    { refresh: search || showsSent ? 0 : LIST_MILLISECONDS, showsAge: true },
+    [id, page, pageSize, sort, direction, state, webhookState, cause, receiver, search, from, to, time],
+    { refresh: search || cause || receiver || showsSent ? 0 : LIST_MILLISECONDS, showsAge: true },
   );
   // They count all requests of the connection, so they stay while another filter or page loads.
   const counts = useRef();
@@ -71,8 +83,8 @@ function Requests({ id, query, held }) {
   const sortAfter = (chosen, other, former) =>
     orderOf(chosen) ?? orderOf(other) ?? (orderOf(former) ? undefined : query.sort);
   const requests = list.data?.data;
-  const selection = useSelection([id, state, webhookState, search, from, to, sort, time].join(" "));
-  const filtered = Boolean(state || webhookState || search || from || to);
+  const selection = useSelection([id, state, webhookState, cause, receiver, search, from, to, sort, time].join(" "));
+  const filtered = Boolean(state || webhookState || cause || receiver || search || from || to);
   const shared = sharedReason(requests ?? []);
   return html`
     <${Numbers} id=${id} counts=${counts.current} failed=${list.error} current=${state} />
@@ -134,6 +146,7 @@ function Requests({ id, query, held }) {
           onChange=${(value) => change(value === "sent" ? { time: value } : { time: "", sort: value })}
         />
       <//>
+      <${GroupBar} cause=${cause} receiver=${receiver} change=${change} />
       ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
       ${list.data?.awaiting_approval > 0 && html`<${ToApprove} id=${id} number=${list.data.awaiting_approval} />`}
       ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}

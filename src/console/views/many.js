@@ -15,11 +15,15 @@ import { AlreadySent, Choice, describe, Others, Progress, WORDS } from "./many_p
 const suggested = (query) =>
   ["failed", "retrying", "failing"].includes(query.webhook_state) ? "redeliver" : possible(query)[0];
 
+/** The connection was deleted after the list was read. */
+const isGone = (error) => error.status === 404;
+
 /**
  * The dialog. It means the requests with these `ids`, or without them all that match the filters of the list (`query`).
- * With an `action`, it begins to count. Otherwise it lets the reader choose an action and further conditions.
+ * With an `action`, it begins to count. Otherwise it lets the reader choose an action and further conditions. With the
+ * ids of several `connections`, it means the requests of all of them, and works on one after the other.
  */
-export default function ManyDialog({ id, query: listed, ids, action: given, onClose }) {
+export default function ManyDialog({ id, connections = [id], query: listed, ids, action: given, onClose }) {
   // The Back button can change the list behind the dialog, but not what the dialog means.
   const [query] = useState(listed);
   const [action, setAction] = useState(given ?? suggested(query));
@@ -47,17 +51,22 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
     stopping.current = new AbortController();
     const { signal } = stopping.current;
     const { expected, counted } = former;
-    // `next` is the number of the body of the next call, and `cursor` where this call continues.
+    // `next` is the number of the next of all calls, and `cursor` where this call continues.
     let { meant, next = 0, cursor = null, sums = {} } = former;
     const show = (more) => setRun({ phase, meant, next, cursor, sums, expected, counted, ...more });
     const patient = (make) => patiently(make, signal, (waits) => show({ waits }));
     show();
     try {
       meant ??= await meantBy({ id, query, ids, action, conditions }, patient);
-      while (meant && next < meant.bodies.length && !signal.aborted) {
+      const calls = connections.flatMap((one) => (meant?.bodies ?? []).map((body) => ({ one, body })));
+      while (next < calls.length && !signal.aborted) {
+        const { one, body } = calls[next];
         const part = await patient(() =>
-          call("POST", ["connections", id, ...path], {
-            body: { ...meant.bodies[next], dry_run: phase === "counting", cursor },
+          call("POST", ["connections", one, ...path], {
+            body: { ...body, dry_run: phase === "counting", cursor },
+          }).catch((error) => {
+            if (connections.length === 1 || !isGone(error)) throw error;
+            return { data: {}, next: null };
           }),
         );
         if (!part) break;
@@ -66,7 +75,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
         if (!cursor) next += 1;
         show();
       }
-      if (signal.aborted && next < (meant?.bodies.length ?? 1)) show({ phase: "stopped", was: phase });
+      if (signal.aborted && (!meant || next < calls.length)) show({ phase: "stopped", was: phase });
       else if (phase === "counting")
         show({ phase: "ask", next: 0, cursor: null, expected: number(sums), counted: sums, sums: {} });
       else show({ phase: "done" });
@@ -123,7 +132,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
         html`
           <p class="muted">
             ${run.expected ? "" : "No request can be changed. "}
-            ${describe(query, ids, action, conditions)}
+            ${describe(query, ids, action, conditions, connections.length)}
           </p>
           ${
             run.meant?.omitted > 0 &&
@@ -187,6 +196,7 @@ export default function ManyDialog({ id, query: listed, ids, action: given, onCl
           <${Others} numbers=${numbers} sums=${run.sums} />
           ${action === "discard" && !ids && html`<${AlreadySent} id=${id} query=${query} close=${onClose} />`}
           ${
+            id &&
             run.sums.left_out > 0 &&
             html`
               <p>

@@ -59,10 +59,11 @@ export const WORDS = {
 
 /** Returns in words which requests are meant. */
 export function describe(
-  { state, webhook_state: webhook, search, from, to, sort, time },
+  { state, webhook_state: webhook, cause, receiver, search, from, to, sort, time },
   ids,
   action,
   { request_name: name, label_prefix: prefix, since, tooPending },
+  connections = 1,
 ) {
   const begin = timeOf(since) ? ` since ${timeOf(since).toLocaleString(undefined, MINUTE_AND_ZONE)}` : "";
   const webhooks = `Webhooks that failed${begin}${tooPending ? " or are not delivered yet" : ""}`;
@@ -71,6 +72,8 @@ export function describe(
   const parts = [
     search && `that the search “${search}” finds`,
     state && `in the state ${STATES[state].name}`,
+    cause && `that failed for the cause ${cause}`,
+    receiver && `whose webhook goes to ${receiver}`,
     webhook && action !== "redeliver" && `with the webhook ${WEBHOOK_FILTERS[webhook].name}`,
     (from || to) &&
       `${time === "sent" ? "sent" : sort === "updated_at" ? "changed last" : "queued"} ${inWords(from, to)}`,
@@ -81,7 +84,8 @@ export function describe(
     action !== "redeliver" &&
     !state &&
     `in the states ${ACTIONS[action].states.map((one) => STATES[one].name).join(" or ")}`;
-  return `${failed} of this connection ${[...parts, names].filter(Boolean).join(", ")}`.trim() + ".";
+  const where = connections === 1 ? "this connection" : plural(connections, "connection");
+  return `${failed} of ${where} ${[...parts, names].filter(Boolean).join(", ")}`.trim() + ".";
 }
 
 export function Choice({ query, action, setAction, conditions, setConditions }) {

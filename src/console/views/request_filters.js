@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { url } from "../lib/router.js";
 import { count, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
-import { Icon, Skeleton } from "../lib/ui.js";
+import { Button, Foreign, Icon, Skeleton } from "../lib/ui.js";
 
 const TYPING_MILLISECONDS = 300;
 
@@ -62,6 +62,18 @@ export function SearchBox({ value, change }) {
         value=${text}
         onInput=${(event) => setText(event.target.value)}
       />
+    </div>
+  `;
+}
+
+/** Says of which cause or receiver the requests are. The view of failures leads here. */
+export function GroupBar({ cause, receiver, change }) {
+  if (!cause && !receiver) return null;
+  return html`
+    <div class="search-note small range">
+      ${cause && html`<span><span class="strong">Cause</span> <${Foreign} text=${cause} /></span>`}
+      ${receiver && html`<span><span class="strong">Receiver</span> <${Foreign} text=${receiver} /></span>`}
+      <${Button} kind="small ghost" icon="close" onClick=${() => change({ cause: "", receiver: "" })}>Any<//>
     </div>
   `;
 }

@@ -27,7 +27,9 @@ MAX_IDS = 100
 """The ids in a filter. They are read in one batch."""
 
 
-Form: TypeAlias = Literal["state", "webhook state", "truth", "request name", "label", "id", "ids", "time"]
+Form: TypeAlias = Literal[
+    "state", "webhook state", "truth", "request name", "label", "cause", "receiver", "id", "ids", "time"
+]
 """What a value may be. The handlers read and check it."""
 
 
@@ -107,6 +109,18 @@ class RequestFilter:
     )
     request_name: str | None = _filter(
         "request name", Lookup.RECORDS, lambda name, record: record.request_name == name, "The request element."
+    )
+    cause: str | None = _filter(
+        "cause",
+        Lookup.RECORDS,
+        lambda cause, record: record.cause == cause,
+        "Requests that failed for this cause: a status code of QuickBooks, an HRESULT, or the code of the error.",
+    )
+    receiver: str | None = _filter(
+        "receiver",
+        Lookup.RECORDS,
+        lambda receiver, record: record.webhook.receiver == receiver,
+        "Requests whose webhook URL has this scheme, host and port.",
     )
     label: str | None = _filter(
         "label", Lookup.GROUP, lambda label, record: record.label == label, "Requests with exactly this label."

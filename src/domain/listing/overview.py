@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from domain.errors import NotFound
 from domain.records.ownership import owned_connection
@@ -214,9 +213,9 @@ def failing_receivers(records: Iterable[QueuedRequest]) -> list[FailingReceiver]
     """Return the receivers of records whose webhook failed, by the origin of the URL."""
     attempts: dict[str, list[WebhookAttempt | None]] = {}
     for record in records:
-        url = urlsplit(record.webhook.url or "")
-        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
-        attempts.setdefault(origin, []).append(record.webhook.attempts[-1] if record.webhook.attempts else None)
+        attempts.setdefault(record.webhook.receiver or "", []).append(
+            record.webhook.attempts[-1] if record.webhook.attempts else None
+        )
     receivers = [
         FailingReceiver(
             origin,

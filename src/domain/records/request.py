@@ -482,6 +482,23 @@ class QueuedRequest:
         return is_unknown and self.executed is WhetherExecuted.UNKNOWN and self.settling.executed is None
 
     @property
+    def cause(self) -> str | None:
+        """Why the request failed: the status code of QuickBooks, its HRESULT, or the code of the error.
+
+        None if it has not failed.
+        """
+        if self.error is None:
+            return None
+        match self.error.code:
+            case ErrorCode.QUICKBOOKS_ERROR:
+                fact = self.error.details.get("status_code")
+            case ErrorCode.QUICKBOOKS_CONNECTION_ERROR:
+                fact = self.error.details.get("hresult")
+            case _:
+                fact = None
+        return self.error.code if fact is None else str(fact)
+
+    @property
     def first_sent_at(self) -> str | None:
         """When a write was sent first, or None if it was not sent, or its response was lost in an older release."""
         return self.recovery.first_sent_at or (None if self.recovery.begun else self.sent_at)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 
 class WebhookState(StrEnum):
@@ -83,6 +84,14 @@ class Webhook:
     error: str | None = None
     round: int = 0
     attempts_in_round: int = 0
+
+    @property
+    def receiver(self) -> str | None:
+        """The origin of the URL: scheme, host and port. None without a webhook."""
+        if self.url is None:
+            return None
+        url = urlsplit(self.url)
+        return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
 
     @property
     def is_retrying(self) -> bool:

@@ -444,6 +444,10 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
         """
 
 
+class FailureStore(OwnerReads, RecordReads, EntryReads, CountReads, Protocol):
+    """What the report of failures needs."""
+
+
 class SubscriptionStore(Committing, ConnectionReads, SubscriptionReads, Protocol):
     """What the use cases of subscriptions need."""
 

@@ -1,6 +1,7 @@
 """Bodies and query parameters that callers may send. Any other member is refused, and the error names it."""
 
 import re
+from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
@@ -37,7 +38,7 @@ from domain.send_by import MAX_SECONDS as MAX_SEND_WITHIN
 from domain.send_by import MIN_SECONDS as MIN_SEND_WITHIN
 from domain.storage.statistics import KEPT_DAYS
 from domain.subscriptions.service import checked_start
-from domain.timestamps import TimeRange, timestamp_from
+from domain.timestamps import TimeRange, timestamp, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
 from handlers.rest.endpoint import Body, Parameters
 
@@ -184,6 +185,8 @@ RequestName = Annotated[
     AfterValidator(_request_element),
     WithJsonSchema({"type": "string", "minLength": 1, "maxLength": 100, "pattern": _LINE}),
 ]
+Cause = Annotated[str, Field(pattern="^[A-Za-z0-9_-]{1,50}$")]
+Origin = Annotated[Line, Field(min_length=1, max_length=300)]
 WebhookEvent = Annotated[
     str, AfterValidator(checked_webhook_event), WithJsonSchema({"type": "string", "enum": list(WEBHOOK_EVENTS)})
 ]
@@ -247,6 +250,8 @@ _FORMS: dict[Form, tuple[Any, list[Any] | None]] = {
     "truth": (bool, None),
     "request name": (RequestName, ["InvoiceAddRq"]),
     "label": (Label, ["nightly"]),
+    "cause": (Cause, ["3170"]),
+    "receiver": (Origin, ["https://example.com"]),
     "id": (Id, [_AN_ID]),
     "ids": (Annotated[list[Id], Field(min_length=1, max_length=MAX_IDS)], [[_AN_ID]]),
     "time": (Time, ["2026-03-14T00:00:00Z"]),
@@ -702,6 +707,23 @@ class StatisticsParameters(Parameters):
     days: InDigits = Field(
         default=2, ge=1, le=KEPT_DAYS, description="The number of days (UTC), of which the last one is today."
     )
+
+
+class FailureParameters(Parameters):
+    """The range of time of failures."""
+
+    since: Time | None = Field(
+        default=None,
+        description="Requests that changed last at this time or later. The default is 24 hours before now.",
+        examples=["2026-03-14T00:00:00Z"],
+    )
+    until: Time | None = Field(
+        default=None, description="Requests that changed last before this time.", examples=["2026-03-15T00:00:00Z"]
+    )
+
+    def within(self, now: datetime) -> TimeRange:
+        """Return the range of time. Raises InvalidRequest if it ends before it begins."""
+        return _range_of_time(self.since or timestamp(now - timedelta(days=1)), self.until, "since", "until")
 
 
 @_with_filters

@@ -744,7 +744,9 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         names_a_person("list_audit_log", "/api/v1/audit_log"),
     ),
     "list_events": (lists_events, lists_changes, waits_for_events),
-    **{name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_statistics")},
+    **{
+        name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_failures", "get_statistics")
+    },
     "pack_search_texts": (packs_a_removed_text,),
     **{
         function: (

@@ -141,7 +141,7 @@ def _moved(current: QueuedRequest, to: State, clock: FixedClock) -> QueuedReques
         case State.SENT, State.RESPONSE_RECEIVED:
             return current.moved(to, clock())
         case State.SENT, State.ERROR:
-            return current.failed(clock(), ErrorCode.QUICKBOOKS_ERROR, "It failed.", {})
+            return current.failed(clock(), ErrorCode.QUICKBOOKS_ERROR, "It failed.", {"status_code": 3170})
         case ((State.WAITING | State.RETRYABLE), State.DISCARDED) if not current.may_be_executed:
             return current.moved(to, clock())
         case _:

@@ -1,0 +1,183 @@
+"""What failed in an app: requests by cause, and webhooks by receiver.
+
+Nothing is stored for it. The counts of each connection tell whether anything failed in the range of time. Then the
+newest entries of the index by last change are read, and their records. The answer names each connection that was not
+read, or not to the beginning of the range, so it never counts too few without a word.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from domain.errors import NotFound
+from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, PARALLEL_CONNECTIONS
+from domain.records.request import ENDED, State
+from domain.records.webhook import FAILING
+from domain.storage.counts import UPDATED
+from domain.storage.ports import IndexDays
+from domain.timestamps import day_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import datetime
+
+    from domain.ports import Clock
+    from domain.records.connection import Connection
+    from domain.records.request import Pair, QueuedRequest
+    from domain.storage.ports import FailureStore, IndexEntry
+    from domain.timestamps import TimeRange
+
+MAX_RECORDS = 1_000
+"""The number of records that are read for a connection, those that changed last."""
+
+RECORDS_PER_READ = 100
+"""Maximum number of items that DynamoDB returns in one batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureGroup:
+    """Requests of a connection that failed for the same cause, or whose webhook failed at the same receiver.
+
+    `name` is the cause or the receiver. `first_at` and `last_at` are timestamps of the first and the last failure.
+    """
+
+    name: str
+    connection: Connection
+    requests: int
+    first_at: str
+    last_at: str
+    newest: QueuedRequest
+
+
+@dataclass(frozen=True, slots=True)
+class IncompleteConnection:
+    """A connection of which nothing was read, or only what changed after `complete_after` (a timestamp)."""
+
+    connection: Connection
+    complete_after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FailureReport:
+    """What failed in a range of time. The largest groups come first.
+
+    `incomplete` names the connections that were not read to the end, and `omitted` is the number of those that are not
+    even named, because the app has too many.
+    """
+
+    causes: Sequence[FailureGroup]
+    receivers: Sequence[FailureGroup]
+    incomplete: Sequence[IncompleteConnection] = ()
+    omitted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The failures that were read of a connection, and what is missing."""
+
+    connection: Connection
+    records: Sequence[QueuedRequest] = ()
+    incomplete: IncompleteConnection | None = None
+
+
+class FailureReports:
+    """Reads what failed in the oldest MAX_CONNECTIONS connections of an app, for MAX_SECONDS."""
+
+    def __init__(self, store: FailureStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def of_app(self, app_id: str, within: TimeRange) -> FailureReport:
+        """Return what failed in requests that changed last in this range, which has a beginning."""
+        deadline = self._clock() + timedelta(seconds=MAX_SECONDS)
+        connections, total = self._store.connections_of(app_id, 0, MAX_CONNECTIONS)
+        with ThreadPoolExecutor(PARALLEL_CONNECTIONS) as readers:
+            read = list(readers.map(lambda connection: self._read(connection, within, deadline), connections))
+        failed = [(one.connection, record) for one in read for record in one.records]
+        return FailureReport(
+            _groups((record.cause, connection, record, _failed_at(record)) for connection, record in failed),
+            _groups(
+                (record.webhook.receiver, connection, record, _last_attempt_at(record))
+                for connection, record in failed
+                if record.webhook.listed_state in FAILING
+            ),
+            [one.incomplete for one in read if one.incomplete],
+            total - len(connections),
+        )
+
+    def _read(self, connection: Connection, within: TimeRange, deadline: datetime) -> _Read:
+        """Read the newest failures of a connection."""
+        if self._clock() >= deadline:
+            return _Read(connection, (), IncompleteConnection(connection, None))
+        try:
+            entries = self._entries(connection.id, within)
+        except NotFound:  # it was deleted meanwhile
+            return _Read(connection)
+        records: list[QueuedRequest] = []
+        for at in range(0, min(len(entries), MAX_RECORDS), RECORDS_PER_READ):
+            if self._clock() >= deadline:
+                return _Read(
+                    connection, records, IncompleteConnection(connection, entries[at - 1].moment if at else None)
+                )
+            part = [entry.id for entry in entries[at : min(at + RECORDS_PER_READ, MAX_RECORDS)]]
+            # The index may lag, so its entries may be of records that have changed.
+            records += [
+                record
+                for record in self._store.records_by_id(part, may_lag=True)
+                if _is_failure(record) and record.updated_at in within
+            ]
+        if len(entries) <= MAX_RECORDS:
+            return _Read(connection, records)
+        return _Read(connection, records, IncompleteConnection(connection, entries[MAX_RECORDS - 1].moment))
+
+    def _entries(self, connection_id: str, within: TimeRange) -> Sequence[IndexEntry]:
+        """Return the newest entries of failures, one more than are read if there are more."""
+        days = [
+            day
+            for day in self._store.day_counts(connection_id, day_of(within.first), sort=UPDATED)
+            if within.end is None or day.day <= day_of(within.end)
+        ]
+        numbers: Counter[Pair] = Counter()
+        for day in days:
+            numbers.update({pair: number for pair, number in day.updated.items() if _is_of_failures(pair)})
+        pairs = {pair: number for pair, number in numbers.items() if number > 0}
+        if not pairs:
+            return ()
+        index_days = IndexDays(connection_id, UPDATED, days[0].day, days[-1].day, pairs, within)
+        return self._store.index_entries(index_days, descending=True, skip=0, limit=MAX_RECORDS + 1)
+
+
+def _is_of_failures(pair: Pair) -> bool:
+    state, webhook_state = pair
+    return state is State.ERROR or (state in ENDED and webhook_state in FAILING)
+
+
+def _is_failure(record: QueuedRequest) -> bool:
+    return _is_of_failures((record.state, record.webhook.listed_state))
+
+
+def _failed_at(record: QueuedRequest) -> str:
+    """Return when QuickBooks refused the request. A request that failed otherwise has the time of its last change."""
+    return record.responded_at or record.updated_at
+
+
+def _last_attempt_at(record: QueuedRequest) -> str:
+    return record.webhook.attempts[-1].attempted_at if record.webhook.attempts else record.updated_at
+
+
+def _groups(failures: Iterable[tuple[str | None, Connection, QueuedRequest, str]]) -> list[FailureGroup]:
+    """Return failures as groups. Each has a name, or None if it is not meant, and the time at which it happened."""
+    together: dict[tuple[str, str], list[tuple[str, QueuedRequest, Connection]]] = {}
+    for name, connection, record, at in failures:
+        if name is not None:
+            together.setdefault((name, connection.id), []).append((at, record, connection))
+    groups = []
+    for (name, _), members in together.items():
+        members.sort(key=lambda member: (member[0], member[1].id))
+        at, newest, connection = members[-1]
+        groups.append(FailureGroup(name, connection, len(members), members[0][0], at, newest))
+    return sorted(groups, key=lambda group: (-group.requests, group.name, group.connection.id))

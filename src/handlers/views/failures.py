@@ -1,0 +1,131 @@
+"""The view of what failed in an app."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from typing_extensions import TypedDict
+
+from domain.listing.causes import MAX_RECORDS
+from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS
+from domain.timestamps import timestamp
+from handlers.views.schema import Moment, Schema, Uuid
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from domain.listing.causes import FailureGroup, FailureReport
+    from domain.timestamps import TimeRange
+
+
+class FailureGroupView(TypedDict):
+    """Requests of a connection that belong together."""
+
+    connection_id: Uuid
+    connection_name: str | None
+    requests: Annotated[int, Schema("How many requests failed so", minimum=1)]
+    first_at: Annotated[Moment, Schema("When the first of them failed")]
+    last_at: Annotated[Moment, Schema("When the last of them failed")]
+    newest_request_id: Annotated[Uuid, Schema("The request that failed last")]
+
+
+class CauseView(FailureGroupView):
+    """Requests of a connection that failed for the same cause."""
+
+    cause: Annotated[
+        str,
+        Schema(
+            "The status code of QuickBooks (`3170`), its HRESULT (`0x80040408`), or the code of the error: the value "
+            "of the filter `cause`"
+        ),
+    ]
+    code: Annotated[str, Schema("The code of the error of the request that failed last")]
+    message: Annotated[str, Schema("The message of this error")]
+    hint: Annotated[str | None, Schema("What to do about it")]
+
+
+class ReceiverView(FailureGroupView):
+    """Requests of a connection whose webhook failed last at the same receiver, whether or not it is tried again."""
+
+    receiver: Annotated[str, Schema("Scheme, host and port of the webhook URL: the value of the filter `receiver`")]
+    last_status_code: Annotated[int | None, Schema("Null: there was no response")]
+    last_response: Annotated[str | None, Schema("The response, or what failed")]
+
+
+class IncompleteConnectionView(TypedDict):
+    """A connection that was not read to the beginning of the range."""
+
+    id: Uuid
+    name: str | None
+    complete_after: Annotated[
+        Moment | None,
+        Schema("The answer has all failures whose last change was after this time. Null: it has none of them"),
+    ]
+
+
+class FailuresView(TypedDict):
+    """What failed in the requests that changed last in a range of time. The largest groups come first."""
+
+    since: Annotated[Moment, Schema("The beginning of the range")]
+    until: Annotated[Moment, Schema("The end of the range, which is not in it")]
+    causes: list[CauseView]
+    receivers: list[ReceiverView]
+    incomplete_connections: Annotated[
+        list[IncompleteConnectionView],
+        Schema(
+            f"Connections with more than {MAX_RECORDS:,} failures, and those that could not be read in {MAX_SECONDS} "
+            "seconds",
+            maxItems=MAX_CONNECTIONS,
+        ),
+    ]
+    omitted_connections: Annotated[
+        int,
+        Schema(f"How many connections the answer leaves out: those after the {MAX_CONNECTIONS:,} oldest", minimum=0),
+    ]
+
+
+def failures(report: FailureReport, within: TimeRange, now: datetime) -> FailuresView:
+    """Return the view of a report about a range of time."""
+    return {
+        "since": within.first,
+        "until": within.end or timestamp(now),
+        "causes": [_cause(group) for group in report.causes],
+        "receivers": [_receiver(group) for group in report.receivers],
+        "incomplete_connections": [
+            {"id": one.connection.id, "name": one.connection.name, "complete_after": one.complete_after}
+            for one in report.incomplete
+        ],
+        "omitted_connections": report.omitted,
+    }
+
+
+def _cause(group: FailureGroup) -> CauseView:
+    error = group.newest.error
+    return {
+        **_group(group),
+        "cause": group.name,
+        "code": error.code if error else group.name,
+        "message": error.message if error else "",
+        "hint": error.details.get("hint") if error else None,
+    }
+
+
+def _receiver(group: FailureGroup) -> ReceiverView:
+    attempts = group.newest.webhook.attempts
+    return {
+        **_group(group),
+        "receiver": group.name,
+        "last_status_code": attempts[-1].status_code if attempts else None,
+        "last_response": attempts[-1].response if attempts else None,
+    }
+
+
+def _group(group: FailureGroup) -> FailureGroupView:
+    return {
+        "connection_id": group.connection.id,
+        "connection_name": group.connection.name,
+        "requests": group.requests,
+        "first_at": group.first_at,
+        "last_at": group.last_at,
+        "newest_request_id": group.newest.id,
+    }

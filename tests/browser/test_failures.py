@@ -1,0 +1,88 @@
+"""What failed in all connections: groups by cause and by receiver, as CSV, and the bulk actions on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from playwright.sync_api import expect
+
+from tests.browser.support import query
+from tests.browser.test_exports import rows_of, text_of
+from tests.e2e.support import eventually
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+    from tests.browser.support import Console
+    from tests.e2e.support import Connection
+
+RECEIVER = "http://localhost:9"
+"""No other test sends webhooks there."""
+
+INVALID = {"CustomerModRq": {"CustomerMod": {"ListID": "80000009-1234567890", "EditSequence": "1", "Phone": "1"}}}
+
+
+def with_refusals(console: Console, number: int) -> list[Connection]:
+    """Return connections with a change of a customer that does not exist."""
+    connections = [console.service.connection() for _ in range(number)]
+    for connection in connections:
+        connection.queue({"request_json": INVALID})
+        connection.run_session()
+    return connections
+
+
+def attempts_at(connection: Connection, request_id: str, number: int) -> set[int | None]:
+    """Wait for so many webhook attempts of a request, and return the status codes of the answers."""
+    made = eventually(lambda: connection.record(request_id)["webhook_attempts"], lambda made: len(made) >= number)
+    return {attempt["status_code"] for attempt in made}
+
+
+def group(console: Console, title: str) -> Locator:
+    """Return the group that begins with a text."""
+    return console.page.locator("li.failure-group").filter(has_text=title).first
+
+
+def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connections(console: Console) -> None:
+    connections = with_refusals(console, 2)
+    console.sign_in("/app/failures")
+    failed = group(console, "3120 ·")
+
+    expect(failed).to_contain_text("2 connections")
+    with console.page.expect_download() as saved:
+        console.page.get_by_role("region", name="By cause").get_by_role("button", name="CSV").click()
+    rows = rows_of(text_of(saved.value))
+    assert rows[0][:5] == ["cause", "code", "message", "connection_id", "connection"]
+    assert {row[3] for row in rows if row[0] == "3120"} == {one.id for one in connections}
+    failed.get_by_text("By connection").click()
+    address = failed.get_by_role("table").get_by_role("link").first.get_attribute("href")
+    assert address
+    failed.get_by_role("button", name="Queue again").click()
+    console.sees_heading("Queue 2 requests again?")
+    console.confirm("Queue again")
+    console.sees("2 requests queued again.")
+    console.confirm("Close")
+
+    for connection in connections:
+        counts = console.service.call("GET", f"{connection.path}/queued_requests?page_size=1").json["counts"]
+        assert counts["waiting"] == 1
+    console.open(address)
+    console.sees("1 request matches")
+
+
+def test_the_webhooks_of_a_receiver_are_sent_again_in_all_connections(console: Console) -> None:
+    connections = [console.service.connection() for _ in range(2)]
+    ids = [query(one, webhook_url=f"{RECEIVER}/refused/{one.id}") for one in connections]
+    for connection, request_id in zip(connections, ids, strict=True):
+        connection.run_session()
+        attempts_at(connection, request_id, 1)
+    console.sign_in("/app/failures")
+
+    group(console, RECEIVER).get_by_role("button", name="Redeliver webhooks").click()
+    console.sees_heading("Send 2 webhooks again?")
+    console.sees(f"whose webhook goes to {RECEIVER}")
+    console.confirm("Redeliver webhooks")
+    console.sees("2 webhooks sent again.")
+    console.confirm("Close")
+
+    for connection, request_id in zip(connections, ids, strict=True):
+        assert attempts_at(connection, request_id, 2) == {None}

@@ -1,0 +1,191 @@
+"""What failed in an app, by cause and by receiver: every failure is counted, or its connection is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from domain.errors import NotFound
+from domain.listing import causes
+from domain.listing.causes import FailureReports
+from domain.listing.filters import RequestFilter
+from domain.listing.overview import MAX_SECONDS
+from domain.records.request import State
+from domain.records.webhook import FAILING
+from domain.storage.changes import AddRequest, Put
+from domain.timestamps import TimeRange, timestamp
+from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection
+from tests.support.fake_store import FakeStore
+from tests.support.random_lists import a_history
+from tests.support.request_filters import why_it_failed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from domain.listing.causes import FailureReport
+    from domain.records.request import QueuedRequest
+    from domain.storage.counts import DayCounts
+
+CONNECTIONS = [f"c0000000-0000-4000-8000-{number:012}" for number in range(4)]
+STRANGER = "c0000000-0000-4000-8000-0000000000ff"
+
+ranges = st.tuples(st.integers(-30, 130), st.none() | st.integers(0, 100)).map(
+    lambda hours: TimeRange(
+        timestamp(NOON + timedelta(hours=hours[0])),
+        None if hours[1] is None else timestamp(NOON + timedelta(hours=hours[0] + hours[1])),
+    )
+)
+
+
+def filled(seed: int, numbers: Sequence[int]) -> tuple[FakeStore, list[QueuedRequest]]:
+    """Return a store with so many requests in each connection, and those of the app. Another app has some, too."""
+    store, own = FakeStore(), []
+    for number, (connection, requests) in enumerate(zip((*CONNECTIONS, STRANGER), (*numbers, 5), strict=True)):
+        app = OTHER_APP_ID if connection == STRANGER else APP_ID
+        store.commit(Put(None, a_connection(id=connection, app_id=app)))
+        for past in a_history(seed + number, requests, connection):
+            record = replace(past.record, app_id=app, id=f"{past.record.id[:9]}{number:04x}{past.record.id[13:]}")
+            store.commit(AddRequest(record, REQUEST_XML, ""))
+            own += [record] if app == APP_ID else []
+    return store, own
+
+
+def is_failure(record: QueuedRequest) -> bool:
+    """Whether a request or its webhook failed."""
+    is_undelivered = record.webhook.listed_state in FAILING and record.state is State.RESPONSE_RECEIVED
+    return record.state is State.ERROR or is_undelivered
+
+
+def in_groups(records: Sequence[QueuedRequest]) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Return how many requests failed by cause and connection, and by receiver and connection."""
+    by_cause = Counter((cause, one.connection_id) for one in records if (cause := why_it_failed(one)))
+    failing = [one for one in records if one.webhook.listed_state in FAILING]
+    by_receiver = Counter((one.webhook.receiver, one.connection_id) for one in failing if one.webhook.receiver)
+    return by_cause, by_receiver
+
+
+def counted(report: FailureReport) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
+    """Return the numbers of a report in the same form."""
+    return tuple(  # type: ignore[return-value] # there are two
+        Counter({(one.name, one.connection.id): one.requests for one in groups})
+        for groups in (report.causes, report.receivers)
+    )
+
+
+numbers = st.tuples(*[st.integers(0, 40)] * 4)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), numbers, ranges)
+def test_every_failure_of_the_range_is_counted_once(seed: int, requests: Sequence[int], within: TimeRange) -> None:
+    store, own = filled(seed, requests)
+
+    report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, within)
+
+    failed = [record for record in own if is_failure(record) and record.updated_at in within]
+    assert counted(report) == in_groups(failed)
+    assert (report.incomplete, report.omitted) == ([], 0)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), numbers, ranges)
+def test_the_filters_of_a_group_mean_exactly_its_requests(
+    seed: int, requests: Sequence[int], within: TimeRange
+) -> None:
+    """Whoever queues a group again, or sends its webhooks again, changes what was counted and nothing else."""
+    store, own = filled(seed, requests)
+
+    report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, within)
+
+    for one in report.causes:
+        which = RequestFilter(state=State.ERROR, cause=one.name, updated_since=within.start, updated_before=within.end)
+        meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
+        assert len(meant) == one.requests
+        times = sorted(record.responded_at or record.updated_at for record in meant)
+        assert (one.first_at, one.last_at) == (times[0], times[-1])
+        assert one.newest in meant
+    for one in report.receivers:
+        which = RequestFilter(
+            webhook_failing=True, receiver=one.name, updated_since=within.start, updated_before=within.end
+        )
+        meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
+        assert len([record for record in meant if is_failure(record)]) == one.requests
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), numbers, st.integers(1, 15))
+def test_a_connection_with_too_many_failures_is_named_and_complete_after_a_time(
+    seed: int, requests: Sequence[int], limit: int
+) -> None:
+    store, own = filled(seed, requests)
+    within = TimeRange(timestamp(NOON - timedelta(days=1)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(causes, "MAX_RECORDS", limit)
+        patch.setattr(causes, "RECORDS_PER_READ", 4)
+        report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, within)
+
+    after = {one.connection.id: one.complete_after or "" for one in report.incomplete}
+    for connection in CONNECTIONS:
+        failed = [record for record in own if record.connection_id == connection and is_failure(record)]
+        assert (connection in after) == (len(failed) > limit)
+        certain = [record for record in failed if record.updated_at > after.get(connection, "")]
+        for expected, found in zip(in_groups(certain), counted(report), strict=True):
+            assert all(found[group] >= number for group, number in expected.items())
+
+
+def test_what_is_not_read_in_time_is_named() -> None:
+    store, _ = filled(1, (30, 30, 30, 30))
+    clock = FixedClock(NOON)
+
+    class Slow(FakeStore):
+        """Takes half of the time for each read of records."""
+
+        def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
+            """Return records."""
+            clock.advance(seconds=MAX_SECONDS / 2)
+            return store.records_by_id(request_ids, may_lag=may_lag)
+
+    slow = Slow()
+    slow.__dict__ = store.__dict__
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(causes, "PARALLEL_CONNECTIONS", 1)
+        patch.setattr(causes, "RECORDS_PER_READ", 3)
+        report = FailureReports(slow, clock).of_app(APP_ID, TimeRange(timestamp(NOON - timedelta(days=1))))
+
+    assert [one.connection.id for one in report.incomplete] == CONNECTIONS
+    assert [one.complete_after is None for one in report.incomplete] == [False, True, True, True]
+
+
+def test_a_connection_that_is_deleted_meanwhile_has_no_failures() -> None:
+    store, _ = filled(1, (30, 0, 0, 0))
+
+    class Deleted(FakeStore):
+        """Has lost the counts of its connections."""
+
+        def day_counts(self, connection_id: str, first_day: str = "", sort: str | None = None) -> Sequence[DayCounts]:
+            """Say that the connection was deleted."""
+            del first_day, sort
+            raise NotFound(connection_id)
+
+    deleted = Deleted()
+    deleted.__dict__ = store.__dict__
+    report = FailureReports(deleted, FixedClock(NOON)).of_app(APP_ID, TimeRange("2026"))
+
+    assert (report.causes, report.receivers, report.incomplete) == ([], [], [])
+
+
+def test_connections_beyond_the_bound_are_counted() -> None:
+    store, _ = filled(1, (0, 0, 0, 0))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(causes, "MAX_CONNECTIONS", 3)
+        report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, TimeRange("2026"))
+
+    assert report.omitted == 1
