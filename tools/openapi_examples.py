@@ -34,6 +34,7 @@ from domain.records.request import (
     StoredRequest,
     WhetherExecuted,
 )
+from domain.records.session import CallingWebConnector, LastResponse, OpenCompanyFile, Session
 from domain.records.subscription import (
     BooksCopy,
     ChangePage,
@@ -60,6 +61,7 @@ from handlers.views.contact import contact_view
 from handlers.views.failures import failures
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
+from handlers.views.sessions import session_view
 from handlers.views.statistics import app_statistics, statistics
 from handlers.views.subscriptions import subscription_view
 from handlers.views.webhook_event import event_body, resolved_event_body
@@ -319,6 +321,19 @@ _RECORD_CHANGE = {
     "record": {"ListID": "80000001-1767225600", "FullName": "Bluewater Marine", "Phone": "555-0100"},
 }
 
+_SESSION = Session(
+    id="f" * 64,
+    connection_id=_CONNECTION.id,
+    last_call_at=timestamp(_END),
+    last_response=LastResponse(number=12),
+    company_file=OpenCompanyFile(
+        path="C:\\Books\\Bluewater.qbw", product_name="QuickBooks Desktop Enterprise Solutions 24.0", version="34.0"
+    ),
+    web_connector=CallingWebConnector("203.0.113.7", "2.3.0.215"),
+    ended=True,
+    began_at=timestamp(_NOON),
+)
+
 _OVERVIEW = Overview(
     "2026-03-14",
     timestamp(_NOON),
@@ -413,6 +428,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "ChangedSubscription": {"interval": {"every_minutes": 60, "derived": "daily"}},
     "SubscriptionResponse": {"subscription": {"data": _SUBSCRIPTION_VIEW}},
     "Changes": {"changes": {"data": [_RECORD_CHANGE], "next": None, "read_from": timestamp(_NOON)}},
+    "SessionList": {"sessions": {"data": [session_view(_SESSION)]}},
     "SubscriptionList": {"subscriptions": {"data": [_SUBSCRIPTION_VIEW]}},
     "ConnectionWebhookEvent": {"stalled": _connection_event()},
     "DiscardedEvent": {"discarded": _event(_WAITING.moved(State.DISCARDED, _END), _REQUEST_XML)},

@@ -34,6 +34,7 @@ const VIEWS = [
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
   { pattern: new RegExp(`^/connections/${ID}/(subscriptions)$`), load: () => import("./views/subscriptions.js") },
+  { pattern: new RegExp(`^/connections/${ID}/(sessions)$`), load: () => import("./views/sessions.js") },
   { pattern: /^\/people$/, needs: "manage_people", load: () => import("./views/people.js") },
   { pattern: /^\/api_keys$/, needs: "manage_keys", load: () => import("./views/api_keys.js") },
   { pattern: /^\/contact$/, load: () => import("./views/contact.js") },

@@ -501,6 +501,37 @@ def with_connection(**fields: Any) -> Callable[[Page], object]:
     return lambda page: page.route(re.compile(r"/api/v1/connections/[0-9a-f-]{36}$"), change)
 
 
+def with_sessions(page: Page) -> None:
+    """Answer with sessions of two machines with all results, whose texts are long, foreign and hostile."""
+    now = datetime.now(tz=UTC)
+    product = "QuickBooks Desktop Enterprise Solutions: Manufacturing & Wholesale 24.0"
+    path = "C:\\Users\\Public\\Documents\\Intuit\\QuickBooks\\Böttcher & Söhne.qbw"
+    ends = (
+        ("running", None, None, 12),
+        ("completed", None, 84, 3),
+        ("stopped", "The Web Connector closed this session before it returned the answer of QuickBooks.", 9, 0),
+        ("stopped", f"The open company file is not the file of this connection: {HOSTILE * 2}", 3, 0),
+        ("completed", None, 5_400, 1_204),
+    )
+    sessions = [
+        {
+            "began_at": timestamp(began := now - timedelta(minutes=1 + 47 * number)),
+            "last_call_at": timestamp(began + timedelta(seconds=seconds or 20)),
+            "ended_at": timestamp(began + timedelta(seconds=seconds)) if seconds else None,
+            "result": result,
+            "message": message,
+            "requests": requests,
+            "address": ("203.0.113.7", "2001:db8:85a3:8d3:1319:8a2e:370:7348", None)[number % 3],
+            "web_connector_version": "2.3.0.215" if number % 2 else None,
+            "quickbooks_product_name": product if requests else None,
+            "quickbooks_version": "34.0" if requests else None,
+            "company_file_path": path if requests else None,
+        }
+        for number, (result, message, seconds, requests) in enumerate(ends)
+    ]
+    page.route("**/api/v1/connections/*/sessions", lambda route: route.fulfill(json={"data": sessions}))
+
+
 def no_entries(page: Page) -> None:
     """Answer with an audit log that is empty."""
     page.route("**/api/v1/audit_log*", lambda route: route.fulfill(json={"data": [], "next": None}))
@@ -598,6 +629,9 @@ VIEWS: Mapping[str, View] = {
     "subscriptions-read-only": View(
         "/app/connections/{connection}/subscriptions", with_subscriptions(READING), scope="read_only"
     ),
+    "sessions": View("/app/connections/{connection}/sessions"),
+    "sessions-of-two-machines": View("/app/connections/{connection}/sessions", with_sessions),
+    "sessions-none": View("/app/connections/{empty}/sessions"),
     "contact": View("/app/contact", with_contact),
     "contact-none": View("/app/contact"),
     "contact-read-only": View("/app/contact", with_contact, scope="read_only"),

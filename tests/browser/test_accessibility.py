@@ -59,6 +59,7 @@ CHECKED = (
     "approvals-none",
     "settings",
     "settings-dialog",
+    "sessions-of-two-machines",
     "subscriptions",
     "subscriptions-create",
     "subscriptions-changes",

@@ -63,6 +63,7 @@ VIEWS = (
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
     View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/connections/{connection}/subscriptions", (CONNECTION, f"{CONNECTION}/subscriptions", "connections")),
+    View("/connections/{connection}/sessions", (CONNECTION, f"{CONNECTION}/sessions", "connections")),
     View("/contact", ("contact",)),
     View("/people"),
     View("/api_keys"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
@@ -34,6 +35,7 @@ from tests.support.builders import (
 from tests.support.unreliable_dynamodb import UPDATE_FAULTS, UnreliableDynamoDB
 
 if TYPE_CHECKING:
+    from domain.records.session import Session
     from tests.contract.stores import AnyStore
 
 
@@ -184,6 +186,46 @@ def test_the_index_of_live_sessions_changes_once_a_minute(emulated: DynamoDBStor
 
     assert len(entries) == 3
     assert {shard for shard, _ in entries} == {"5"}
+
+
+def test_the_ended_sessions_of_a_connection_are_found_newest_first(store: AnyStore) -> None:
+    chance = random.Random(41)
+    ended: list[Session] = []
+    for number in range(40):
+        began = timestamp(NOON + timedelta(seconds=chance.randrange(10**6)))
+        owner = chance.choice((CONNECTION_ID, "c0000000-0000-4000-8000-000000000002"))
+        session = a_session(id=f"{number:064x}", connection_id=owner, began_at=chance.choice((began, began, "")))
+        store.commit(Put(None, session))
+        if chance.random() < 0.7:
+            store.commit(Put(session, after := replace(session, ended=True).called(LATER)))
+            ended += [after] if after.began_at and owner == CONNECTION_ID else []
+    ended.sort(key=lambda session: session.began_at, reverse=True)
+
+    for since in ("", ended[len(ended) // 2].began_at, timestamp(NOON + timedelta(days=30))):
+        for limit in (1, 5, 100):
+            expected = [session for session in ended if session.began_at >= (since or timestamp(NOON))][:limit]
+            assert list(store.ended_sessions(CONNECTION_ID, since or timestamp(NOON), limit)) == expected
+
+
+def test_an_ended_session_has_one_entry_of_its_connection_and_a_live_one_has_none(emulated: DynamoDBStore) -> None:
+    def entries() -> int:
+        query = {
+            "TableName": emulated.tables.sessions,
+            "IndexName": "of_connection",
+            "KeyConditionExpression": "connection_id = :id",
+            "ExpressionAttributeValues": {":id": {"S": CONNECTION_ID}},
+        }
+        return int(emulated.client.query(**query)["Count"])
+
+    session = a_session(began_at=timestamp(NOON))
+    emulated.commit(Put(None, session))
+    for seconds in range(1, 5):
+        after = session.called(NOON + timedelta(seconds=seconds))
+        emulated.commit(Put(session, after))
+        session = after
+        assert entries() == 0
+    emulated.commit(Put(session, replace(session, ended=True).called(LATER)))
+    assert entries() == 1
 
 
 def a_beginning(**fields: Any) -> CountBeginning:

@@ -4,9 +4,9 @@ Everything that a caller, a customer's machine or a receiver sends contains a wo
 and a deletion, the tests look for these words in all tables, which they find in the template, in compressed form too.
 docs/security.md (Deleting data) says what is kept, and for how long.
 
-What outlives its owner holds ids, times and numbers only, so a deletion does not have to find it: that would take an
-index of sessions and a write unit for each. The last message to the user of the Web Connector stays in an ended
-session for a day, because the Web Connector may ask for it late.
+What outlives its owner holds ids, times and numbers only, so a deletion does not have to find it. Ended sessions hold
+more, and are found by the index of the history. The last message to the user of the Web Connector stays in an ended
+session after its request was deleted.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counts_of, recount
 from tests.contract.test_retention import LARGE, LATER, an_ended_record, expire, forget, with_bodies
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record
+from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,6 +38,18 @@ if TYPE_CHECKING:
     from tests.contract.stores import AnyStore
 
 OTHER_ID = "c0000000-0000-4000-8000-000000000099"
+
+
+def test_the_ended_sessions_of_a_deleted_connection_are_removed_and_no_others(store: AnyStore) -> None:
+    for number, owner in enumerate((CONNECTION_ID, OTHER_ID) * 30):
+        session = a_session(id=f"{number:064x}", connection_id=owner, ended=True, began_at=timestamp(NOON))
+        store.commit(Put(None, session))
+
+    store.remove_connection(a_deleted_connection(store))
+
+    assert list(store.ended_sessions(CONNECTION_ID, timestamp(NOON), 100)) == []
+    assert len(store.ended_sessions(OTHER_ID, timestamp(NOON), 100)) == 30
+    assert [number for number in range(60) if store.session(f"{number:064x}")] == list(range(1, 60, 2))
 
 
 def a_deleted_connection(store: AnyStore) -> Connection:

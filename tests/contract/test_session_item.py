@@ -8,7 +8,15 @@ from dataclasses import replace
 from adapters.dynamodb.sessions import SESSIONS
 from adapters.dynamodb.transactions import new_commit_id
 from domain.records.connection import MAX_BATCH_SIZE, Backoff
-from domain.records.session import InFlight, LastResponse, Limits, OpenCompanyFile, Session, session_id
+from domain.records.session import (
+    CallingWebConnector,
+    InFlight,
+    LastResponse,
+    Limits,
+    OpenCompanyFile,
+    Session,
+    session_id,
+)
 from domain.records.sync_window import SyncWindow
 from domain.timestamps import timestamp
 from local.emulated_dynamodb.values import size_of
@@ -29,7 +37,14 @@ def a_long_running_session(requests: int) -> Session:
         last_call_at=timestamp(NOON),
         in_flight=InFlight(tuple(NEW_ID() for _ in range(requests))),
         last_response=LastResponse(f"{{{NEW_ID()}}}", 99_999, progress=99, number=999),
-        company_file=OpenCompanyFile("0123456789abcdef", is_fallback=True),
+        company_file=OpenCompanyFile(
+            "0123456789abcdef",
+            is_fallback=True,
+            path="C:\\Users\\Public\\Documents\\Intuit\\QuickBooks\\Company Files\\Angstrom Construction (Main).qbw",
+            product_name="QuickBooks Desktop Enterprise Solutions: Professional Services 24.0",
+            version="34.0",
+        ),
+        web_connector=CallingWebConnector("2001:db8:85a3:8d3:1319:8a2e:370:7348", "2.3.0.215"),
         limits=Limits(
             work_until=timestamp(NOON), linger_seconds=1_500, execution_seconds=1_799, batch_size=20, read_batch_size=20
         ),
@@ -72,7 +87,13 @@ def a_session_that_begins() -> Session:
         read_set_size=MAX_BATCH_SIZE,
     )
     in_flight = InFlight((NEW_ID(),), may_be_joined=True)
-    return replace(a_long_running_session(1), in_flight=in_flight, connection=connection, last_response=None)
+    return replace(
+        a_long_running_session(1),
+        in_flight=in_flight,
+        connection=connection,
+        company_file=OpenCompanyFile(),
+        last_response=None,
+    )
 
 
 def test_a_session_with_requests_in_flight_is_written_for_one_unit() -> None:

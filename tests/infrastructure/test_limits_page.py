@@ -14,7 +14,7 @@ from adapters.dynamodb.records import TOMBSTONE_DAYS
 from domain import labels, send_by
 from domain.apps import administration, api_keys, contacts, key_uses, quotas
 from domain.batches import dependencies
-from domain.connections import onboarding, simulators, turns
+from domain.connections import onboarding, sessions, simulators, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
@@ -200,6 +200,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
         f"{parser.MAX_ATTRIBUTES_OF_ELEMENT:,} attributes of one element",
     ],
     "sessions of a connection at once": ["1"],
+    "listed sessions of a connection": [f"{sessions.MAX_SESSIONS}, of {session.KEPT_SECONDS // 86_400} days"],
     "time without a call in a session": [f"{session.SILENCE_SECONDS // 60} minutes"],
     "sessions in which a read is sent": [str(lost_response.MAX_SESSIONS)],
     "messages of a request with `if_exists`": [str(lookup.MAX_MESSAGES)],
@@ -364,6 +365,7 @@ NOT_ON_THE_PAGE: Mapping[str, set[str]] = {
         *(f"domain.records.subscription.{name}" for name in ("MIN_MINUTES", "MAX_MINUTES", "MAX_VERIFY_DAYS")),
         *("domain.qbxml.request.limits.MAX_PROBLEMS", "domain.labels.MAX_METADATA_TEXT"),
         *("domain.subscriptions.history.MAX_ANSWER_BYTES", "domain.records.subscription.MAX_SEQUENCE"),
+        "domain.web_connector.session.said_versions.MAX_ADDRESSES",
         *("domain.records.session.MAX_EXECUTION_SECONDS", "domain.records.sync_window.MAX_HORIZON"),
         *("domain.connections.passwords.MIN_DISTINCT_CHARACTERS", "domain.connections.passwords.MIN_OTHER_CHARACTERS"),
         *(

@@ -596,6 +596,9 @@ class FakeStore:
             self.statistics = {day: n for day, n in self.statistics.items() if day.connection_id != connection.id}
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.copies = {key: one for key, one in self.copies.items() if key[1] != connection.id}
+            self.sessions = {
+                key: one for key, one in self.sessions.items() if not one.ended or one.connection_id != connection.id
+            }
             self.connections.pop(connection.id, None)
             if self.lag:
                 self.lag.note("connections", connection.id, None)
@@ -614,6 +617,13 @@ class FakeStore:
         ]
         silent = [session for session in sessions if session and not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
+
+    def ended_sessions(self, connection_id: str, since: str, limit: int) -> Sequence[Session]:
+        """Return the newest ended sessions of a connection that began at `since` or later, newest first."""
+        entries = self.lag.entries("sessions", "of_connection") if self.lag else list(self.sessions.values())
+        of_connection = (session for session in entries if session.ended and session.connection_id == connection_id)
+        ended = [session for session in of_connection if session.began_at and session.began_at >= since]
+        return sorted(ended, key=lambda session: session.began_at, reverse=True)[:limit]
 
     def live_sessions(self, shard: int, since: str) -> Mapping[str, int]:
         """Count the live sessions of a shard with a call since the minute of the timestamp by app."""

@@ -21,7 +21,7 @@ from adapters.dynamodb.search import SEARCH, is_removed
 from adapters.dynamodb.search_blocks import block_from_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
@@ -37,12 +37,13 @@ class ConnectionRemoval:
     """Removes deleted connections."""
 
     def __init__(
-        self, dynamodb: DynamoDB, deletes: BatchDeletes, events: Events, remove_copy: Callable[[str], None]
+        self, dynamodb: DynamoDB, deletes: BatchDeletes, events: Events, removals: Iterable[Callable[[str], None]]
     ) -> None:
+        """Each of the `removals` removes more data of a connection."""
         self._dynamodb = dynamodb
         self._deletes = deletes
         self._events = events
-        self._remove_copy = remove_copy
+        self._removals = removals
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
         """Remove a deleted connection's records; yield the number for each step. Raises TooManyRequests."""
@@ -76,12 +77,13 @@ class ConnectionRemoval:
             yield len(ids)
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a connection without records: its events, subscriptions, queue and counts, then itself.
+        """Remove a connection without records: its events, subscriptions, sessions, queue and counts, then itself.
 
         Raises TooManyRequests.
         """
         self._events.remove_events_of(connection.app_id, connection.id)
-        self._remove_copy(connection.id)
+        for remove in self._removals:
+            remove(connection.id)
         payloads = self._dynamodb.tables.payloads
         for table, sort_key in ((self._dynamodb.tables.queue, POSITION), (self._dynamodb.tables.counts, DAY)):
             query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))

@@ -10,11 +10,12 @@ from adapters.dynamodb.client import DynamoDB, Index, key_query
 from adapters.dynamodb.codec import Codec, CompressedCodec
 from adapters.dynamodb.operations import Operation, put_entity
 from domain.records.session import LIVE_SHARDS, Session
-from domain.timestamps import minute_of
+from domain.timestamps import AFTER_ALL, minute_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import Put
 
@@ -28,6 +29,10 @@ LIVE_SHARD = "live"
 LIVE_MINUTE = "live_minute"
 """The minute of the last call, and the app by which live sessions are counted."""
 LAST_MINUTE = "9999"
+
+OF_CONNECTION = Index("of_connection")
+"""The sparse index of ended sessions by connection. An entry costs one write unit, when the session ends."""
+BEGAN_AT = "began_at"
 
 
 FIELDS = "fields"
@@ -60,8 +65,9 @@ def session_key(session_id: str) -> Item:
 class Sessions:
     """Reads sessions, and converts their changes into operations."""
 
-    def __init__(self, dynamodb: DynamoDB) -> None:
+    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes) -> None:
         self._dynamodb = dynamodb
+        self._deletes = deletes
 
     def session(self, session_id: str) -> Session | None:
         """Return a session with one read."""
@@ -81,6 +87,22 @@ class Sessions:
         silent = [session for session in sessions if not session.ended and session.last_call_at < before]
         return sorted(silent, key=lambda session: session.last_call_at)[:limit]
 
+    def ended_sessions(self, connection_id: str, since: str, limit: int) -> Sequence[Session]:
+        """Return ended sessions of a connection that began later, newest first, with one query and a batch."""
+        table = self._dynamodb.tables.sessions
+        began = (BEGAN_AT, since, AFTER_ALL)
+        query = key_query(table, {keys.CONNECTION_ID: connection_id}, index=OF_CONNECTION, between=began)
+        entries = self._dynamodb.client.query(**query, ScanIndexForward=False, Limit=limit)["Items"]
+        found = {table: [session_key(entry[SESSION_ID]["S"]) for entry in entries]}
+        sessions = map(SESSIONS.entity, self._dynamodb.batch_get(found, eventually={table})[table])
+        return sorted(sessions, key=lambda session: session.began_at, reverse=True)
+
+    def remove_sessions(self, connection_id: str) -> None:
+        """Delete the ended sessions of a connection in batches. Raises TooManyRequests."""
+        table = self._dynamodb.tables.sessions
+        query = key_query(table, {keys.CONNECTION_ID: connection_id}, index=OF_CONNECTION, attributes=(SESSION_ID,))
+        self._deletes.delete(table, self._dynamodb.query(query))
+
     def live_sessions(self, shard: int, since: str) -> Counter[str]:
         """Count the live sessions of a shard with a call since that minute by app. Reads one page of the index."""
         table, minutes = self._dynamodb.tables.sessions, (LIVE_MINUTE, minute_of(since), LAST_MINUTE)
@@ -94,5 +116,11 @@ class Sessions:
         session = change.after
         minute = f"{minute_of(session.last_call_at)}#{session.app_id}"
         live = {LIVE_SHARD: {"S": str(session.shard)}, LIVE_MINUTE: {"S": minute}}
-        marks = keys.expiry(session.expires_at) if session.ended else live
+        marks = self._marks_of_ended(session) if session.ended else live
         return [put_entity(self._dynamodb.tables.sessions, SESSIONS, change, marks, key=SESSION_ID)]
+
+    @staticmethod
+    def _marks_of_ended(session: Session) -> Item:
+        """Return the expiry and the keys of the history. A session of an older release has no time of its beginning."""
+        history = {keys.CONNECTION_ID: {"S": session.connection_id}, BEGAN_AT: {"S": session.began_at}}
+        return keys.expiry(session.expires_at) | (history if session.began_at else {})

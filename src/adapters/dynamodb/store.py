@@ -90,8 +90,8 @@ class DynamoDBStore:
         self.connections_of = connections.connections_of
         self.deleted_connections = connections.deleted_connections
 
-        sessions = Sessions(dynamodb)
-        self.session = sessions.session
+        sessions = Sessions(dynamodb, deletes)
+        self.session, self.ended_sessions = sessions.session, sessions.ended_sessions
         self.silent_sessions, self.live_sessions = sessions.silent_sessions, sessions.live_sessions
 
         events = Events(dynamodb, deletes)
@@ -157,7 +157,7 @@ class DynamoDBStore:
         self.change_pages = subscriptions.change_pages
         self.change_pages_before = subscriptions.change_pages_before
 
-        removal = ConnectionRemoval(dynamodb, deletes, events, subscriptions.remove_copy)
+        removal = ConnectionRemoval(dynamodb, deletes, events, (subscriptions.remove_copy, sessions.remove_sessions))
         self.remove_records = removal.remove_records
         self.remove_connection = removal.remove_connection
 

@@ -111,6 +111,9 @@ export function ConnectionFrame({ id, tab, children }) {
         <a href=${url(`/connections/${id}/subscriptions`)} aria-current=${tab === "subscriptions" ? "page" : undefined}>
           Subscriptions
         </a>
+        <a href=${url(`/connections/${id}/sessions`)} aria-current=${tab === "sessions" ? "page" : undefined}>
+          Sessions
+        </a>
         <a href=${url(`/connections/${id}/settings`)} aria-current=${tab === "settings" ? "page" : undefined}>
           Settings
         </a>

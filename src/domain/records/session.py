@@ -40,10 +40,10 @@ it was sent, however its session ended (docs/decisions/0035)."""
 MAX_LINGER_SECONDS = 25 * 60
 """How long a session may linger. Lingering writes nothing, so it must end well before the session counts as silent."""
 
-KEPT_SECONDS = 24 * 60 * 60
-"""How long an ended session is kept to reply to late calls. Then DynamoDB's TTL removes it. A live session is never
-removed, because only the session shows which request it has in flight: the next login, the sweep or the removal of its
-connection ends it."""
+KEPT_SECONDS = 30 * 24 * 60 * 60
+"""How long an ended session is kept, for the history of its connection. Then DynamoDB's TTL removes it. A live session
+is never removed, because only the session shows which request it has in flight: the next login, the sweep or the
+removal of its connection ends it."""
 
 
 NO_SESSION = "0" * 32
@@ -128,11 +128,23 @@ class OpenCompanyFile:
     """The company file that QuickBooks has open.
 
     `key` identifies it by its FileID mark and its path, and is None if it has no mark. `is_fallback` means that the
-    connection's path could not be opened and the Web Connector used the open file.
+    connection's path could not be opened and the Web Connector used the open file. `path` is where it is open, and
+    `product_name` and `version` are those of this QuickBooks. They are None until QuickBooks has told them.
     """
 
     key: str | None = None
     is_fallback: bool = False
+    path: str | None = None
+    product_name: str | None = None
+    version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CallingWebConnector:
+    """The Web Connector that logged in: its IP address and its version, as far as they are known."""
+
+    address: str | None = None
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +204,8 @@ class Session:
     connection, by which live sessions are counted, and `began_at` when it began. Both are empty in a session of an
     older release. `paced_to` is the time that its requests so far would have taken at its pace, or None if it is not
     paced (`session/pacing.py`). `sends` is as in Connection. `run` is the last message of a run of subscriptions, or
-    None if no run is due. Such a message is sent only while no request is in flight.
+    None if no run is due. Such a message is sent only while no request is in flight. `web_connector` and `company_file`
+    are kept for the history of the connection.
     """
 
     id: str
@@ -202,6 +215,7 @@ class Session:
     last_response: LastResponse | None = None
     connection: Connection | None = None
     company_file: OpenCompanyFile = OpenCompanyFile()
+    web_connector: CallingWebConnector = CallingWebConnector()
     limits: Limits = Limits()
     exception_reported: bool = False
     failures: int = 0

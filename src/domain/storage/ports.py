@@ -456,6 +456,19 @@ class HistoryStore(ConnectionReads, PageReads, Protocol):
     """What the history of records needs."""
 
 
+class SessionHistoryStore(ConnectionReads, Protocol):
+    """What the history of the sessions of a connection needs."""
+
+    def session(self, session_id: str) -> Session | None:
+        """Return a session, open or ended."""
+
+    def ended_sessions(self, connection_id: str, since: str, limit: int) -> Sequence[Session]:
+        """Return the newest `limit` ended sessions of a connection that began at `since` or later, newest first.
+
+        Reads an index.
+        """
+
+
 class ConnectionStore(Committing, ConnectionReads, OwnerReads, RecordReads, InFlightReads, Protocol):
     """What the use cases of a connection need."""
 
@@ -697,6 +710,7 @@ class Database(
     AuditStore,
     PeopleStore,
     SubscriptionStore,
+    SessionHistoryStore,
     SweepStore,
     LateStore,
     OverdueStore,

@@ -39,8 +39,6 @@ HTTP_BUSY = 503
 CONSTANT_RESULTS: Mapping[str, str] = {
     # The Web Connector shows it under "More information".
     "serverVersion": "qbxml-queue",
-    # Accept every Web Connector. A newer version is never needed, and a warning would stop unattended runs.
-    "clientVersion": "",
     # The service does not use the interactive mode.
     "getInteractiveURL": "",
     "interactiveRejected": "Interactive mode is not supported.",
@@ -79,6 +77,7 @@ class WebConnector:
         )
         session = SessionService(store, clock, new_id, Quotas(store, clock, lambda: 0.0), admission)
         self._methods: Mapping[str, Callable[[Call], Reply]] = {
+            "clientVersion": login.client_version,
             "authenticate": login.authenticate,
             "sendRequestXML": session.send_request_xml,
             "receiveResponseXML": session.receive_response_xml,

@@ -179,6 +179,17 @@ def subscribe(store: DynamoDBStore, function: str, connection: Connection) -> No
         store.commit(*samples.subscriptions(function), Put(connection, due))
 
 
+def begin_sessions(store: DynamoDBStore, function: str, connection: Connection) -> None:
+    """Store a running session and ended ones, of this connection and of the one that the sweep removes."""
+    if function == "list_sessions":
+        silent = a_session()
+        running = replace(connection, session_id=silent.id).changed(timestamp(NOON))
+        store.commit(Put(None, silent), Put(connection, running))
+    for owner in (CONNECTION_ID, "c0000000-0000-4000-8000-000000000002"):
+        if function in {"list_sessions", "sweep"}:
+            store.commit(Put(None, a_session(id=owner, connection_id=owner, ended=True, began_at=timestamp(NOON))))
+
+
 def fill(store: DynamoDBStore, function: str) -> None:
     """Store the records that the events mention, a silent session and a deleted connection."""
     approval = Approval("key_0000000000000001") if "approve" in function or "reject" in function else None
@@ -189,6 +200,7 @@ def fill(store: DynamoDBStore, function: str) -> None:
     store.commit(Put(None, connection))
     store.commit(*samples.people())
     subscribe(store, function, connection)
+    begin_sessions(store, function, connection)
     if function == "settle_queued_request":
         add_unknown_write(store, id=REQUEST_ID)
     else:

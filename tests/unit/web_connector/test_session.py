@@ -135,7 +135,8 @@ def test_get_last_error_of_an_ended_session_says_so(qbwc: Connector) -> None:
     qbwc.begin()
     qbwc.close()
 
-    assert qbwc.last_error() == "This session has ended. The next update begins a new one."
+    message = "The Web Connector closed this session before it returned the answer of QuickBooks."
+    assert qbwc.last_error() == f"{message} The next update begins a new one."
 
 
 def test_an_error_at_the_end_of_a_session_can_be_searched_for(qbwc: Connector) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from domain.records.connection import Connection
-    from domain.records.session import Session
+    from domain.records.session import OpenCompanyFile, Session
     from domain.storage.changes import Change
     from domain.web_connector.protocol.soap import Call
 
@@ -88,6 +88,16 @@ class CompanyFileCheck:
             return None
         identity = f"{self.mark} {PureWindowsPath(self._path).as_posix().lower()}"
         return hashlib.sha256(identity.encode()).hexdigest()[:KEY_DIGITS]
+
+    def opened(self, session: Session) -> OpenCompanyFile:
+        """Return the open company file as the session stores it."""
+        return replace(
+            session.company_file,
+            key=self.key,
+            path=fact(self._path),
+            product_name=fact(self._facts.product_name),
+            version=fact(self._facts.version),
+        )
 
     @property
     def _is_elsewhere(self) -> bool:

@@ -6,6 +6,7 @@ It is used by `closeConnection`, `connectionError`, the next `authenticate`, the
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import describe_hresult
@@ -34,15 +35,28 @@ if TYPE_CHECKING:
     from domain.records.session import Limits, RequestInFlight, Session
     from domain.storage.changes import Change
     from domain.web_connector.protocol.soap import Call
+    from domain.web_connector.session.company_file_check import CompanyFileCheck
 
 DONE = "done"
 """The reply of `connectionError` if the session ends."""
 
 
+CLOSED_EARLY = (
+    "The Web Connector closed this session before it returned the answer of QuickBooks. "
+    "The next update begins a new one."
+)
+
+
+def closed_early(session: Session) -> str | None:
+    """Return why a session stops that the Web Connector closes now, or None if it has nothing to add."""
+    return CLOSED_EARLY if session.in_flight and not session.last_error else None
+
+
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:
     """Return the change that ends a session. A late `getLastError` returns `reason`.
 
-    An ended session outlives its connection and its requests for up to a day, so it has none of their content.
+    An ended session outlives its requests, so it has none of their content. It has what the history of the connection
+    shows, and is removed with the connection.
     """
     last_response = session.last_response and replace(session.last_response, iterator_id=None)
     ended = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response, run=None)
@@ -101,6 +115,15 @@ def end_of_session(
         if after is not connection:
             changes.append(Put(connection, after.changed(timestamp(now))))
     return changes
+
+
+def end_in_wrong_file(
+    session: Session, requests: Sequence[RequestInFlight], check: CompanyFileCheck, now: datetime
+) -> list[Change]:
+    """Return the changes that end a session because the open company file is not the connection's."""
+    seen = replace(session, company_file=check.opened(session))
+    change = partial(check.mismatched, now=now)
+    return end_of_session(seen, requests, check.connection, now, check.mismatch_message, change=change)
 
 
 def may_use_open_file(session: Session, call: Call) -> bool:

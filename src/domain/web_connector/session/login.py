@@ -24,6 +24,7 @@ from domain.records.session import (
     LIVE_SHARDS,
     MAX_EXECUTION_SECONDS,
     NO_SESSION,
+    CallingWebConnector,
     Limits,
     OnboardingCheck,
     RequestInFlight,
@@ -47,6 +48,7 @@ from domain.web_connector.session.end import (
     released,
     session_end,
 )
+from domain.web_connector.session.said_versions import SaidVersions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,7 +110,7 @@ class Opening:
     `former` is the live session of the connection, which then ends. `limits` and `shard` are those of the new session.
     `reading` has the live sessions of this shard, or is None if any number may run. A login that `is_exempt` needs a
     place in the share of its app only. `lost` are the changes of a run whose message was not answered in the former
-    session.
+    session. `web_connector` is the one that logs in.
     """
 
     connection: Connection
@@ -120,6 +122,7 @@ class Opening:
     shard: int
     reading: Reading | None
     is_exempt: bool
+    web_connector: CallingWebConnector
     lost: Sequence[Change] = ()
 
     @property
@@ -261,6 +264,7 @@ class Opening:
             shard=self.shard,
             app_id=connection.app_id,
             began_at=timestamp(self.now),
+            web_connector=self.web_connector,
             sends=self._free.sends,
         )
         return replace(session, in_flight=sets.claimed(session, first, behind)) if first else session
@@ -301,6 +305,15 @@ class Login:
         self._execution_seconds = execution_seconds
         self._dormant_seconds = dormant_seconds
         self._admission = admission
+        self._versions = SaidVersions()
+
+    def client_version(self, call: Call) -> Reply:
+        """Accept every version, and remember it for the login that follows. Makes no call to the store.
+
+        A newer version is never needed, and a warning would stop unattended runs.
+        """
+        self._versions.note(call.address, call["strVersion"], self._clock())
+        return Reply("")
 
     def authenticate(self, call: Call) -> Reply:
         """Open a session if the password is correct, there is work, and not too many sessions are running.
@@ -333,9 +346,12 @@ class Login:
         if not matches:
             self._record_failure(connection, address)
             return Reply((NO_SESSION, INVALID_USER), connection.id)
-        return self._open(connection, reading, conflict)
+        caller = CallingWebConnector(address, self._versions.said_at(address, self._clock()))
+        return self._open(connection, caller, reading, conflict)
 
-    def _open(self, connection: Connection, reading: Reading | None, conflict: Conflict | None) -> Reply:
+    def _open(
+        self, connection: Connection, caller: CallingWebConnector, reading: Reading | None, conflict: Conflict | None
+    ) -> Reply:
         """Return the reply of a login with the correct password, after the end of the former session."""
         now, live, releases, lost = self._clock(), None, [], []
         limits = limits_of(connection, now, self._execution_seconds)
@@ -365,6 +381,7 @@ class Login:
             reading=reading,
             is_exempt=not isinstance(former, Ended) or is_being_set_up(connection, now),
             lost=lost,
+            web_connector=caller,
         )
         return self._opened(opening, releases, conflict)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
@@ -32,7 +31,7 @@ from domain.web_connector.outcomes.processor_exception import is_exception
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.company_file_check import fact
 from domain.web_connector.session.decision import Decision
-from domain.web_connector.session.end import end_of_session
+from domain.web_connector.session.end import end_in_wrong_file, end_of_session
 from domain.web_connector.session.polling import PAUSED
 from domain.web_connector.session.receiving import FINISHED, SESSION_OVER
 
@@ -87,16 +86,14 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
     if check is None:
         return Decision(Reply(QUESTION, session.connection_id))
     if check.is_other_company_file:
-        change = partial(check.mismatched, now=now)
-        ending = end_of_session(session, (), check.connection, now, check.mismatch_message, change=change)
+        ending = end_in_wrong_file(session, (), check, now)
         return Decision(Reply("", session.connection_id, problem=check.problem), ending)
     to_forget = None if check.has_other_mark else session.message_set_to_forget
-    company_file = replace(session.company_file, key=check.key)
     after = replace(
         session,
         onboarding_check=OnboardingCheck.SENT,
         connection=None,
-        company_file=company_file,
+        company_file=check.opened(session),
         message_set_to_forget=to_forget,
     ).called(now)
     return Decision(Reply(QUESTION, session.connection_id), [Put(session, after), *check.changes(session, now)])

@@ -28,7 +28,7 @@ from domain.web_connector.outcomes.processor_exception import is_exception, is_p
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering
 from domain.web_connector.session.decision import Decision
-from domain.web_connector.session.end import end_of_session, freed, session_end
+from domain.web_connector.session.end import end_in_wrong_file, freed, session_end
 from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.sending import MAX_PAGE_DELAY
 
@@ -143,14 +143,7 @@ class Turn:
         """
         session, run = self.session, self.session.run or RunMessage()
         if check and check.is_other_company_file:
-            changes = end_of_session(
-                session,
-                (),
-                check.connection,
-                self.now,
-                check.mismatch_message,
-                change=lambda connection: check.mismatched(connection, self.now),
-            )
+            changes = end_in_wrong_file(session, (), check, self.now)
             return Decision(Reply("", session.connection_id, problem=check.problem), changes)
         if not run.is_sent and (reason := reason_to_hold(session, self.now)):
             held = replace(session, run=None, last_error=reason).called(self.now)
@@ -181,7 +174,7 @@ class Turn:
         if check is None:
             return session
         to_forget = None if check.has_other_mark else session.message_set_to_forget
-        company_file = replace(session.company_file, key=check.key)
+        company_file = check.opened(session)
         return replace(session, connection=None, company_file=company_file, message_set_to_forget=to_forget)
 
     # --- receiveResponseXML

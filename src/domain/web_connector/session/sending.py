@@ -9,7 +9,6 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 from itertools import chain
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from domain.web_connector.outcomes.pages import as_sent, page_size
 from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session import lingering, pacing, sets
 from domain.web_connector.session.decision import Claiming, Decision
-from domain.web_connector.session.end import end_of_session
+from domain.web_connector.session.end import end_in_wrong_file
 from domain.web_connector.session.polling import reason_to_hold
 
 if TYPE_CHECKING:
@@ -236,8 +235,7 @@ def _before_sending_again(dispatch: Dispatch) -> Decision | Claiming | MaySend:
 def wrong_company_file(dispatch: Dispatch, check: CompanyFileCheck) -> Decision:
     """Return the decision to end the session, because the open company file is not the connection's."""
     session, now, stored = dispatch.session, dispatch.now, [item.stored for item in dispatch.items]
-    change = partial(check.mismatched, now=now)
-    changes = end_of_session(session, stored, check.connection, now, check.mismatch_message, change=change)
+    changes = end_in_wrong_file(session, stored, check, now)
     return Decision(Reply("", session.connection_id, problem=check.problem), changes)
 
 
@@ -264,7 +262,7 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
         message = _message(dispatch, to_forget, new_id)
     except _NotWritable as problem:
         return _not_writable(dispatch, problem)
-    company_file = replace(session.company_file, key=check.key) if check else session.company_file
+    company_file = check.opened(session) if check else session.company_file
     sent_now = dispatch.beginning(message.number)
     changes = [] if check is None else check.changes(session, dispatch.now)
     changes += _records_sent(sent_now, message, company_file.key)

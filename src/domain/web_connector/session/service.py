@@ -120,7 +120,8 @@ class SessionService:
 
         def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
-            changes = end.end_of_session(session, self._in_flight(session), connection, claims.now)
+            reason = end.closed_early(session)
+            changes = end.end_of_session(session, self._in_flight(session), connection, claims.now, reason)
             changes += runs.after_loss(self._store, session, connection, claims.now)
             writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if returned := end.returned(session, writes, claims.now):
