@@ -24,7 +24,12 @@ const isId = (text) => new RegExp(`^${ID}$`).test(text);
 const VIEWS = [
   { pattern: /^\/sign_in$/, isSignIn: true },
   { pattern: /^\/$/, view: Connections },
-  { pattern: /^\/connections\/new$/, needs: "create_connection", load: () => import("./views/new_connection.js") },
+  {
+    pattern: /^\/connections\/new$/,
+    ids: ["connection"],
+    needs: "create_connection",
+    load: () => import("./views/new_connection.js"),
+  },
   { pattern: new RegExp(`^/connections/${ID}$`), view: Connection },
   { pattern: new RegExp(`^/connections/${ID}/(settings)$`), load: () => import("./views/connection_settings.js") },
   { pattern: /^\/approvals$/, ids: ["connection"], load: () => import("./views/approvals.js") },

@@ -77,6 +77,22 @@ def create_connection(page: Page) -> None:
     page.locator(".secret code").wait_for()
 
 
+def reload_wizard(page: Page) -> None:
+    """Create a connection, load the page again, and make a link for the customer."""
+    create_connection(page)
+    page.reload()
+    click("Create onboarding link")(page)
+
+
+def add_metadata(page: Page) -> None:
+    """Give a request a label and two entries of metadata."""
+    page.get_by_label("Label (optional)").fill("night 1042")
+    for number, (name, value) in enumerate((("order", "1042"), ("shop", HOSTILE * 3)), 1):
+        click("Add metadata")(page)
+        page.get_by_label(f"Name of entry {number}").fill(name)
+        page.get_by_label(f"Value of entry {number}").fill(value)
+
+
 def wait_for_contact(page: Page) -> None:
     """Go to the last step of a new connection."""
     create_connection(page)
@@ -586,6 +602,7 @@ VIEWS: Mapping[str, View] = {
     "search": View("/app/search?search=customer"),
     "new-connection": View("/app/connections/new"),
     "new-connection-password": View("/app/connections/new", act=create_connection),
+    "new-connection-reloaded": View("/app/connections/new", act=reload_wizard),
     "new-connection-wait": View("/app/connections/new", act=wait_for_contact),
     "requests": View("/app/connections/{connection}"),
     "requests-10000": View("/app/connections/{connection}?page_size=50", with_records),
@@ -661,6 +678,7 @@ VIEWS: Mapping[str, View] = {
     "compose-invoice": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=fill_in_invoice),
     "compose-payment": View("/app/compose?connection={connection}&type=ReceivePaymentAddRq", act=fill_in_payment),
     "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
+    "compose-metadata": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=add_metadata),
     "compose-all-fields": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("All fields")),
     "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),
     "compose-missing": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=press_queue),

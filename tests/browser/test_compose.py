@@ -51,6 +51,28 @@ def test_an_empty_form_says_what_is_missing_at_the_field_and_queues_nothing(cons
     assert requests_of(connection) == []
 
 
+def test_a_request_is_queued_with_the_label_and_the_metadata_that_its_page_shows(console: Console) -> None:
+    connection = console.service.connection()
+    compose(console, connection, "HostQueryRq")
+    textbox(console, r"Label \(optional\)").fill("night 1042")
+    for number, (name, value) in enumerate((("order", "1042"), ("order", "2"), ("", "")), 1):
+        console.button("Add metadata").click()
+        console.page.get_by_label(f"Name of entry {number}").fill(name)
+        console.page.get_by_label(f"Value of entry {number}").fill(value)
+
+    queue = console.page.get_by_role("region", name="Queue").get_by_role("button", name="Queue")
+    queue.click()
+    console.sees("the name “order” occurs twice")
+    assert requests_of(connection) == []
+    console.page.reload()
+    console.page.get_by_label("Name of entry 2").fill("shop")
+    queue.click()
+
+    details = console.page.get_by_role("region", name="Details")
+    for text in ("Label night 1042", "order: 1042", "shop: 2"):
+        expect(details).to_contain_text(text, use_inner_text=True)
+
+
 def test_with_several_connections_a_person_chooses_whose_books_are_meant(console: Console) -> None:
     first, second = console.service.connection(), console.service.connection()
     console.service.call("PATCH", second.path, {"name": "Bluewater Dental"})

@@ -99,6 +99,33 @@ def test_a_connection_is_created_in_three_steps_and_its_first_request_finishes_l
     console.sees("CompanyName")
 
 
+def test_the_wizard_goes_on_with_its_connection_after_a_reload_and_offers_a_link_for_the_customer(
+    console: Console,
+) -> None:
+    def number() -> int:
+        return len(console.service.call("GET", "/api/v1/connections?page_size=100").json["data"])
+
+    before = number()
+    console.sign_in("/app/connections/new")
+    console.page.get_by_label("Name").fill("Reloaded")
+    console.button("Create connection").click()
+    first = console.page.locator(".secret code").inner_text()
+
+    console.page.reload()
+
+    console.sees("The password was shown only once.")
+    assert console.page.locator(".secret code").count() == 0
+    console.button("Set a new password").click()
+    assert console.page.locator(".secret code").inner_text() != first
+    console.button("Create onboarding link").click()
+    expect(console.page.locator(".secret code").last).to_contain_text("/onboarding#")
+    console.button("Continue").click()
+    console.sees("Waiting for the Web Connector")
+    console.page.reload()
+    console.sees("Waiting for the Web Connector")
+    assert number() == before + 1
+
+
 def test_the_pages_of_a_test_connection_and_of_its_requests_say_so_and_others_do_not(console: Console) -> None:
     ribbon = console.page.get_by_text("Test connection: a simulated QuickBooks")
     body = {"name": "Tests", "simulated": {"company": "empty"}}

@@ -48,7 +48,11 @@ LIST_OF_ANY = f"{ANY}/queued_requests"
 
 VIEWS = (
     View("/", ("connections",)),
-    View("/connections/new", ("connections",)),
+    View(
+        "/connections/new",
+        ("connections", CONNECTION, ANY),
+        (("connection", "{connection}"), ("step", "wait")),
+    ),
     View("/connections/{connection}", (CONNECTION, LIST)),
     View("/connections/{connection}/settings", (CONNECTION,)),
     View(
@@ -140,7 +144,7 @@ def test_every_view_of_the_console_is_in_the_table() -> None:
     text = (CONSOLE / "main.js").read_text(encoding="utf-8")
     table = text.partition("const VIEWS = [")[2].partition("\n];")[0]
 
-    assert len(re.findall(r"\{ pattern: ", table)) == len({view.address.partition("/C")[0] for view in VIEWS})
+    assert len(re.findall(r"\{\s+pattern: ", table)) == len({view.address.partition("/C")[0] for view in VIEWS})
     assert {"connection", "from", "type", "search", "state", "action", "field"} <= parameters_of_all_views()
 
 

@@ -13,6 +13,7 @@ import { fromXml, toXml } from "./xml.js";
  * @import { RequestType } from "./schema.js"
  * @import { Tree } from "./trees.js"
  * @typedef {"simple" | "form" | "xml" | "json"} Mode
+ * @typedef {Record<string, string> | [string, string][]} Metadata That of a copy, or the rows of the reader.
  * @typedef {object} Draft
  * @property {Mode} mode
  * @property {Tree} tree
@@ -20,7 +21,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {string} text The XML or JSON, in these modes.
  * @property {string | null} webhook A URL, "" for that of the connection, or null for none.
  * @property {string} [label]
- * @property {Record<string, string>} [metadata]
+ * @property {Metadata} [metadata]
  * @property {string} [send_by] In UTC.
  * @property {"low"} [priority]
  * @property {"return" | "update"} [if_exists]
@@ -185,13 +186,35 @@ export function sampleBodyOf(draft, { tree, version }, assumed) {
   };
 }
 
+/**
+ * Returns the metadata of a draft as rows of a name and a value.
+ *
+ * @param {Metadata | undefined} metadata
+ * @returns {[string, string][]}
+ */
+export const metadataRows = (metadata) => (Array.isArray(metadata) ? metadata : Object.entries(metadata ?? {}));
+
+/**
+ * Returns what is wrong with the names of the metadata, or undefined. The service says what else is wrong.
+ *
+ * @param {Metadata | undefined} metadata
+ */
+export function metadataProblem(metadata) {
+  const rows = metadataRows(metadata);
+  const names = rows.map(([name]) => name);
+  if (rows.some(([name, value]) => value && !name)) return "Metadata: each value needs a name.";
+  const repeated = names.find((name, place) => name && names.indexOf(name) < place);
+  return repeated && `Metadata: the name “${repeated}” occurs twice. Give each entry a name of its own.`;
+}
+
 /** @param {Draft} draft */
 function settingsOf({ webhook, label, metadata, send_by, priority, if_exists }) {
   const url = webhook?.trim() ?? null;
+  const pairs = metadataRows(metadata).filter(([name]) => name);
   return {
     ...(url === "" || !session.may("give_webhook_url") ? {} : { webhook_url: url }),
     ...(label ? { label } : {}),
-    ...(metadata ? { metadata } : {}),
+    ...(pairs.length ? { metadata: Object.fromEntries(pairs) } : {}),
     ...(send_by ? { send_by } : {}),
     ...(priority ? { priority } : {}),
     ...(if_exists ? { if_exists } : {}),

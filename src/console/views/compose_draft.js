@@ -11,6 +11,7 @@ import {
   inForm,
   isForm,
   isOnlyXml,
+  metadataProblem,
   modesOf,
   read,
   requestOf,
@@ -131,7 +132,9 @@ function Draft({ type, place, target, askForTarget, source }) {
     if (!target) return askForTarget();
     setError(null);
     const missing = isForm(mode) ? missingIn(type.content, tree) : [];
-    if (missing.length) return show(missing);
+    const unnamed = metadataProblem(draft.metadata);
+    const found = unnamed ? [...missing, { message: unnamed }] : missing;
+    if (found.length) return show(found);
     // A document that cannot be read here counts as a write.
     const isHarmless = current && isRead(current.tree.name);
     if (isHarmless || (draft.idempotencyKey && confirmed.current === draft.idempotencyKey)) return queue();

@@ -114,7 +114,7 @@ export function RequestAttributes({ type, tree, change }) {
   return html`
     <div class="fieldset">
       <div class="form-line">
-        <label class="name" for="request-label">Label</label>
+        <label class="name" for="request-label">requestID</label>
         <input
           id="request-label"
           maxlength="50"
@@ -122,7 +122,7 @@ export function RequestAttributes({ type, tree, change }) {
           onInput=${(event) => set("request_id", event.target.value)}
         />
         <p class="help">
-          Sent as requestID and returned with the response. If it is empty, the ID of the request is used.
+          QuickBooks gets it and returns it with the response. If it is empty, the ID of the request is used.
         </p>
       </div>
       ${

@@ -1,10 +1,10 @@
 // The card that queues a draft: what is wrong with it, its webhook, and the button.
 import { html } from "../vendor/preact.js";
-import { localTime } from "../lib/request_draft.js";
+import { localTime, metadataRows } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { plural } from "../lib/text.js";
-import { Check, explain, Field, Note } from "../lib/ui.js";
+import { Button, Check, explain, Field, Note } from "../lib/ui.js";
 
 /** `outcome` is set to the element of the problems, and `button` queues the draft. */
 export function QueueCard({ type, draft, edit, problems, error, outcome, isKept, button }) {
@@ -48,6 +48,17 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
             `
           }
         </div>
+        <${Field} label="Label (optional)" help="For people: lists and searches show it. QuickBooks does not get it.">
+          ${(control) => html`
+            <input
+              ...${control}
+              value=${draft.label ?? ""}
+              maxlength="50"
+              onInput=${({ target: { value } }) => edit({ label: value || undefined })}
+            />
+          `}
+        <//>
+        <${Metadata} rows=${metadataRows(draft.metadata)} change=${(rows) => edit({ metadata: rows })} />
         ${
           session.may("give_webhook_url") &&
           html`
@@ -122,5 +133,46 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
         </div>
       </div>
     </section>
+  `;
+}
+
+const MAX_ROWS = 20;
+
+/** The names and values that a program keeps with the request. */
+function Metadata({ rows, change }) {
+  const set = (place, row) => change(rows.map((one, other) => (other === place ? row : one)));
+  return html`
+    <fieldset class="field metadata">
+      <legend>Metadata (optional)</legend>
+      ${rows.map(
+        ([name, value], place) => html`
+          <div class="row" key=${place}>
+            <input
+              aria-label="Name of entry ${place + 1}"
+              placeholder="order"
+              value=${name}
+              onInput=${({ target }) => set(place, [target.value, value])}
+            />
+            <input
+              aria-label="Value of entry ${place + 1}"
+              placeholder="1007"
+              value=${value}
+              onInput=${({ target }) => set(place, [name, target.value])}
+            />
+            <${Button}
+              kind="icon ghost"
+              icon="close"
+              aria-label="Remove entry ${place + 1}"
+              onClick=${() => change(rows.filter((_, other) => other !== place))}
+            />
+          </div>
+        `,
+      )}
+      ${
+        rows.length < MAX_ROWS &&
+        html`<${Button} kind="small" icon="plus" onClick=${() => change([...rows, ["", ""]])}>Add metadata<//>`
+      }
+      <p class="help">Names and values of your own. The response and its webhook have them; QuickBooks does not.</p>
+    </fieldset>
   `;
 }

@@ -1,7 +1,7 @@
 // The settings of a connection, its Web Connector, and the actions that cannot be undone.
 import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
-import { CopyButton, CopyIcon } from "../lib/copying.js";
+import { CopyIcon } from "../lib/copying.js";
 import { ActionButton, Dialog } from "../lib/dialogs.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -9,7 +9,7 @@ import { fullTime } from "../lib/text.js";
 import { Ago, Button, Foreign, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { General } from "./general_settings.js";
-import { downloadQwc, Password } from "./new_connection.js";
+import { downloadQwc, OnboardingLink, Password } from "./web_connector_setup.js";
 
 export default function ConnectionSettings({ parts: [id, tab] }) {
   return html`
@@ -77,7 +77,7 @@ function WebConnector({ connection }) {
             `
           }
         </div>
-        ${session.may("create_onboarding_link") && html`<${Onboarding} connection=${connection} />`}
+        ${session.may("create_onboarding_link") && html`<${OnboardingLink} connection=${connection} />`}
         ${
           password &&
           html`
@@ -92,34 +92,6 @@ function WebConnector({ connection }) {
         }
       </div>
     </section>
-  `;
-}
-
-function Onboarding({ connection }) {
-  const [link, setLink] = useState(null);
-  const make = async () =>
-    setLink((await call("POST", ["connections", connection.id, "onboarding_url"], { body: {} })).data);
-  return html`
-    <div class="stack tight">
-      <h3>Let your customer set it up</h3>
-      <p class="muted">
-        Send them a link. The page needs no account, explains each step, and shows when QuickBooks has called.
-      </p>
-      ${
-        link
-          ? html`
-            <div class="secret">
-              <code>${link.links.onboarding}</code>
-              <${CopyButton} text=${link.links.onboarding} />
-            </div>
-            <p class="muted small">
-              Valid until ${fullTime(link.onboarding_expires_at)}. Copy it now: it is shown only once. A new link makes
-              this one invalid.
-            </p>
-          `
-          : html`<div class="row"><${ActionButton} label="Create onboarding link" action=${make} /></div>`
-      }
-    </div>
   `;
 }
 

@@ -1,17 +1,28 @@
 // A new connection in three steps: create it, set up the Web Connector, wait for the first contact.
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { CopyButton } from "../lib/copying.js";
-import { url } from "../lib/router.js";
-import { Ago, Button, explain, Field, Icon, Note, useTitle } from "../lib/ui.js";
+import { navigate, url } from "../lib/router.js";
+import { Ago, Button, explain, Field, Icon, Note, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
+import { newPassword, SetUp } from "./web_connector_setup.js";
 
 const STEPS = ["Describe it", "Set up the Web Connector", "Wait for the first contact"];
 const CONTACT_MILLISECONDS = 2000;
 
-export default function NewConnection() {
-  const [step, setStep] = useState(0);
+const ADDRESS = "/connections/new";
+
+/** The address has the connection and the step, so a reload goes on with the connection that was made. */
+export default function NewConnection({ query: { connection: id, step: name } }) {
   const [made, setMade] = useState(null);
+  // Nothing keeps it over a reload. It is undefined while it is made.
+  const [password, setPassword] = useState(null);
   useTitle("New connection");
+  const load = useLoad(
+    async (signal) => (id && id !== made?.id ? (await call("GET", ["connections", id], { signal })).data : null),
+    [id],
+  );
+  const connection = id && (made?.id === id ? made : load.data);
+  const step = id ? (name === "wait" ? 2 : 1) : 0;
+  const go = (to, changes = {}) => navigate(url(ADDRESS, { connection: id, step: to, ...changes }));
   return html`
     <div class="page narrow">
       <nav class="crumbs" aria-label="Breadcrumbs">
@@ -34,20 +45,43 @@ export default function NewConnection() {
         step === 0 &&
         html`
           <${Describe}
-            done=${(connection, password) => {
-              setMade({ connection, password });
-              setStep(1);
+            done=${(data) => {
+              setMade(data);
+              navigate(url(ADDRESS, { connection: data.id }), { replace: true });
             }}
+            setPassword=${setPassword}
           />
         `
       }
-      ${step === 1 && html`<${SetUp} ...${made} done=${() => setStep(2)} />`}
-      ${step === 2 && html`<${Wait} connection=${made.connection} back=${() => setStep(1)} />`}
+      ${
+        id &&
+        !connection &&
+        (load.error
+          ? html`<${Problem} error=${load.error} retry=${load.reload} what="The connection could not be loaded." />`
+          : html`<${SkeletonCard} />`)
+      }
+      ${
+        connection &&
+        step === 1 &&
+        html`
+          <${SetUp}
+            key=${id}
+            connection=${connection}
+            password=${password}
+            setPassword=${setPassword}
+            done=${() => go("wait")}
+          />
+        `
+      }
+      ${connection && step === 2 && html`<${Wait} connection=${connection} back=${() => go("")} />`}
     </div>
   `;
 }
 
-function Describe({ done }) {
+/**
+ * Makes the connection. `done` gets it before it has a password: whatever happens then, it is not made a second time.
+ */
+function Describe({ done, setPassword }) {
   const [values, setValues] = useState({ name: "", company_file: "", webhook_url: "" });
   const [problems, setProblems] = useState({});
   const [error, setError] = useState(null);
@@ -68,8 +102,9 @@ function Describe({ done }) {
           .map(([name, value]) => [name, value.trim()]),
       );
       const { data } = await call("POST", ["connections"], { body });
-      const password = await call("POST", ["connections", data.id, "password"], { body: {} });
-      done(data, password.data.password);
+      setPassword(undefined);
+      done(data);
+      setPassword(await newPassword(data.id).catch(() => null));
     } catch (problem) {
       const known = Object.fromEntries(
         (problem.details?.problems ?? [])
@@ -130,59 +165,6 @@ function Describe({ done }) {
         </div>
       </div>
     </form>
-  `;
-}
-
-export async function downloadQwc(connection) {
-  const text = await call("GET", ["connections", connection.id, "qwc"], {
-    headers: { Accept: "application/x-qwc" },
-  });
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: "application/x-qwc" }));
-  link.download = `${(connection.name ?? "connection").replace(/[^\p{L}\p{N} _-]+/gu, "").trim() || "connection"}.qwc`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-export const Password = ({ password }) => html`
-  <div class="stack tight">
-    <div class="secret">
-      <code>${password}</code>
-      <${CopyButton} text=${password} />
-    </div>
-    <p class="muted small">Copy it now: it is shown only once. You can set a new password at any time.</p>
-  </div>
-`;
-
-function SetUp({ connection, password, done }) {
-  const [error, setError] = useState(null);
-  const download = () => downloadQwc(connection).then(() => setError(null), setError);
-  return html`
-    <div class="card">
-      <div class="body stack loose">
-        <div class="stack tight">
-          <h2>1. Download the .qwc file</h2>
-          <p class="muted">
-            Copy it to the Windows machine where QuickBooks runs. Open the company file as Admin in single-user mode,
-            then double-click the .qwc file and allow access even when QuickBooks is not running.
-          </p>
-          <div class="row"><${Button} icon="download" onClick=${download}>Download .qwc file<//></div>
-          ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
-        </div>
-        <div class="stack tight">
-          <h2>2. Type the password into the Web Connector</h2>
-          <p class="muted">
-            Click the password field of the new application in the Web Connector, paste this password and save it.
-          </p>
-          <${Password} password=${password} />
-        </div>
-        <div class="stack tight">
-          <h2>3. Tick Auto-Run</h2>
-          <p class="muted">Tick the application and its Auto-Run box, then choose Update Selected.</p>
-        </div>
-        <div class="row end"><${Button} kind="primary" onClick=${done}>Continue<//></div>
-      </div>
-    </div>
   `;
 }
 
