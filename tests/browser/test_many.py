@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import expect
 
@@ -101,6 +102,25 @@ def test_a_selection_is_extended_to_all_that_match_and_ends_with_other_filters(c
     console.confirm("Close")
     console.sees("No request matches")
     assert states_of(connection) == {"discarded": 30}
+
+
+def test_a_bulk_discard_leads_to_the_requests_of_its_filters_that_quickbooks_has_answered(console: Console) -> None:
+    connection = console.service.connection()
+    queued(connection, 2, "import")
+    connection.run_session()
+    queued(connection, 3, "import")
+    times = "range=custom&from=2020-01-01T00:00:00.000Z&to=2999-01-01T00:00:00.000Z"
+    console.sign_in(f"/app/connections/{connection.id}?state=waiting&{times}")
+
+    bar(console).get_by_role("button", name="Discard").click()
+    console.confirm("Discard")
+    console.sees("3 requests discarded.")
+    console.page.get_by_role("link", name="those that it has answered").click()
+
+    expect(console.page.get_by_role("dialog")).to_have_count(0)
+    expect(console.page.locator("tbody tr.clickable")).to_have_count(2)
+    query_of_page = parse_qs(urlsplit(console.page.url).query)
+    assert query_of_page == parse_qs(f"state=response_received&{times}")
 
 
 def test_webhooks_that_failed_in_a_range_of_time_are_sent_again_within_four_clicks(console: Console) -> None:

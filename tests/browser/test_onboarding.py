@@ -24,6 +24,16 @@ if TYPE_CHECKING:
     from tests.e2e.support import Connection
 
 
+FOCUS = """() => {
+    const one = document.activeElement;
+    const { left, top, bottom, width } = one.getBoundingClientRect();
+    const at = (y) => document.elementFromPoint(left + width / 2, y);
+    const isCovered = ![top + 3, bottom - 3].every((y) => one.contains(at(y)));
+    return [`${one.tagName} ${one.textContent.trim().slice(0, 60)} ${one.id}`, isCovered];
+}"""
+"""Returns what has the focus, and whether something else is at its upper or lower edge."""
+
+
 def web_connector(connection: Connection, password: str | None = None) -> Simulator:
     """Return a Web Connector that has opened the connection's .qwc file."""
     qwc = connection.service.call("POST", f"{connection.path}/qwc").json["qwc"]
@@ -177,6 +187,25 @@ OUTSIDE = """(drawings) => drawings.flatMap((drawing) => {
   }).map((part) => part.textContent || part.outerHTML);
 })"""
 """Returns the parts of drawings that reach beyond their first rectangle, which is the window."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 560), (1280, 620)])
+def test_no_part_of_the_page_covers_what_has_the_focus(console: Console, width: int, height: int) -> None:
+    console.page.set_viewport_size({"width": width, "height": height})
+    console.open(onboarding_link(console, console.service.connection().path))
+    console.sees("Waiting for QuickBooks")
+
+    covered, seen = [], set()
+    for _ in range(60):
+        console.page.keyboard.press("Tab")
+        name, is_covered = console.page.evaluate(FOCUS)
+        if name in seen or name.startswith("BODY"):
+            break
+        seen.add(name)
+        covered += [name] if is_covered else []
+
+    assert len(seen) > 3
+    assert covered == []
 
 
 def test_a_replaced_link_explains_that_it_was_replaced(console: Console) -> None:

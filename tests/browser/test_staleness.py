@@ -91,6 +91,8 @@ def hide(console: Console, *, hidden: bool) -> None:
         ("requests", 1),
         ("requests", 30),
         ("waiting request", 30),
+        ("sessions", 1),
+        ("last step of the wizard", 0),
         ("onboarding", 0),
         ("support", 0),
     ],
@@ -102,6 +104,8 @@ def test_a_tab_makes_at_most_ten_calls_a_minute_whatever_it_shows(console: Conso
         "connections": "/app",
         "requests": f"/app/connections/{connection.id}",
         "waiting request": f"/app/queued_requests/{requests[0] if requests else ''}",
+        "sessions": f"/app/connections/{connection.id}/sessions",
+        "last step of the wizard": f"/app/connections/new?connection={connection.id}&step=wait",
         "onboarding": onboarding_link(console, connection.path),
         "support": "/support",
     }
@@ -115,6 +119,29 @@ def test_a_tab_makes_at_most_ten_calls_a_minute_whatever_it_shows(console: Conso
 
     assert max(counts) <= MAX_CALLS, counts
     assert min(counts) > 0, counts
+
+
+def test_the_card_of_a_batch_is_read_again_until_its_last_step_has_ended(console: Console) -> None:
+    connection = console.service.connection()
+    requests = [{"request_json": {name: {"MaxReturned": "1"}}} for name in ("CustomerQueryRq", "VendorQueryRq")]
+    answer = console.service.call("POST", f"{connection.path}/queued_requests/batch", {"requests": requests})
+    first, last = (step["id"] for step in answer.json["data"])
+
+    def discard(request_id: str) -> None:
+        assert console.service.call("POST", f"/api/v1/queued_requests/{request_id}/discard").status == 200
+
+    discard(first)
+    tab = opened(console, f"/app/queued_requests/{first}")
+    card = console.page.get_by_role("region", name="Batch")
+    expect(card.locator(".badge")).to_have_text(["Discarded", "Waiting"])
+
+    discard(last)
+    tab.wait(25)
+    expect(card.locator(".badge")).to_have_text(["Discarded", "Discarded"])
+
+    tab.calls.clear()
+    tab.wait(MINUTE)
+    assert [address for address in tab.calls if "batch" in address] == []
 
 
 def test_a_customer_who_changes_between_windows_does_not_exceed_the_budget(console: Console) -> None:
