@@ -16,6 +16,7 @@ from domain.errors import CursorExpired, InvalidRequest, QuotaExceeded
 from domain.events.feed import Cursor, FeedEvent
 from domain.listing.causes import FailureGroup, FailureReport
 from domain.listing.overview import ConnectionOverview, Overview
+from domain.listing.usage import ConnectionUse, MonthOfUse, UsageReport
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import ApiKey, Contact, Environment, Scope
@@ -64,6 +65,7 @@ from handlers.views.requests import listed_request, queued_request
 from handlers.views.sessions import session_view
 from handlers.views.statistics import app_statistics, statistics
 from handlers.views.subscriptions import subscription_view
+from handlers.views.usage import usage
 from handlers.views.webhook_event import event_body, resolved_event_body
 
 if TYPE_CHECKING:
@@ -363,6 +365,16 @@ _FAILURES = FailureReport(
     [FailureGroup("https://example.com", _CONNECTION, 4, timestamp(_NOON), timestamp(_END), _UNDELIVERED)],
 )
 
+_USAGE = UsageReport(
+    [
+        ConnectionUse(
+            _CONNECTION,
+            [MonthOfUse("2026-02", 812, 640, 9), MonthOfUse("2026-03", 377, 301, 2)],
+            {Slot(Series.WAITING_TIME, 7): 1160, Slot(Series.EXECUTING_TIME, 4): 1178},
+        )
+    ]
+)
+
 _REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
 
 _MEMBER = {
@@ -385,6 +397,7 @@ _INVITATION = {
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
     "FailuresResponse": {"failures": {"data": failures(_FAILURES, TimeRange(_SINCE), _NOON)}},
+    "UsageResponse": {"usage": {"data": usage(_USAGE, "2026-02", "2026-03")}},
     "People": {"people": {"data": [_MEMBER], "invitations": [_INVITATION]}},
     "MemberResponse": {"member": {"data": _MEMBER}},
     "InvitationResponse": {"invitation": {"data": _INVITATION}},

@@ -3,9 +3,10 @@ import { Component, html, render, useEffect, useRef, useState } from "./vendor/p
 import { Account, NoApp, Place } from "./lib/account.js";
 import { useApprovals } from "./lib/approval_count.js";
 import { AsOf, StaleNotice } from "./lib/freshness.js";
-import { Keyboard } from "./lib/keyboard.js";
+import { Keyboard, useGo } from "./lib/keyboard.js";
 import { focusHeading, keepScrollPositions } from "./lib/place.js";
-import { followLinks, ID, ROOT, url, useRoute } from "./lib/router.js";
+import { places } from "./lib/places.js";
+import { followLinks, ID, url, useRoute } from "./lib/router.js";
 import { mustStart, session, start } from "./lib/session.js";
 import { count } from "./lib/text.js";
 import { Brand, Button, Icon, Note, Problem, Toasts } from "./lib/ui.js";
@@ -35,6 +36,7 @@ const VIEWS = [
   { pattern: /^\/approvals$/, ids: ["connection"], load: () => import("./views/approvals.js") },
   { pattern: /^\/search$/, load: () => import("./views/search.js") },
   { pattern: /^\/overview$/, load: () => import("./views/overview.js") },
+  { pattern: /^\/usage$/, load: () => import("./views/usage.js") },
   { pattern: /^\/failures$/, load: () => import("./views/failures.js") },
   { pattern: new RegExp(`^/connections/${ID}/overview$`), load: () => import("./views/overview.js") },
   { pattern: new RegExp(`^/connections/${ID}/(audit_log)$`), load: () => import("./views/audit_log.js") },
@@ -193,16 +195,13 @@ function Waiting() {
   `;
 }
 
+const loadPalette = () => import("./views/palette.js");
+
 function Shell({ path, open, children }) {
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [path]);
-  const link = (address, icon, text, current, more) => html`
-    <a href=${address} aria-current=${current ? "page" : undefined}>
-      <${Icon} name=${icon} />
-      ${text}
-      ${more}
-    </a>
-  `;
+  // The dialog is outside of the navigation, which a narrow window hides.
+  const [palette, go] = useGo(!open, loadPalette);
   return html`
     <a class="skip" href="#content">Skip to the content</a>
     <div class="shell">
@@ -217,36 +216,27 @@ function Shell({ path, open, children }) {
           onClick=${() => setMenu(!menu)}
         />
         <nav class="nav" aria-label="Main">
-          ${link(
-            url("/"),
-            "plug",
-            "Connections",
-            path === "/" ||
-              path === "/search" ||
-              path.startsWith("/connections") ||
-              path.startsWith("/queued_requests"),
+          ${places(!open).map(
+            ({ path: own, address, icon, name, holds }) => html`
+              <a href=${address} aria-current=${holds(path) ? "page" : undefined}>
+                <${Icon} name=${icon} />
+                ${name}
+                ${own === "/approvals" && html`<${Waiting} />`}
+              </a>
+            `,
           )}
-          ${!open && link(url("/overview"), "chart", "Overview", path === "/overview")}
-          ${!open && link(url("/failures"), "alert", "Failures", path === "/failures")}
-          ${session.may("queue") && link(url("/compose"), "pen", "Compose", path === "/compose")}
-          ${!open && link(url("/approvals"), "stamp", "Approvals", path === "/approvals", html`<${Waiting} />`)}
-          ${!open && link(url("/audit_log"), "history", "Audit log", path === "/audit_log")}
-          ${!open && link(url("/contact"), "phone", "Your contact", path === "/contact")}
-          ${session.may("manage_people") && link(url("/people"), "people", "People", path === "/people")}
-          ${session.may("manage_keys") && link(url("/api_keys"), "key", "API keys", path === "/api_keys")}
-          ${link(url("/qbxml"), "book", "QBXML reference", path.startsWith("/qbxml"))}
-          ${link(`${ROOT}/docs`, "code", "API reference", path === "/docs")}
         </nav>
         <${AsOf} />
         <nav class="nav bottom" aria-label="Session">
-          <${Keyboard} />
+          <${Keyboard} go=${go} />
           <${ThemeButton} />
-          ${open ? link(url("/"), "out", "Sign in") : html`<${Account} />`}
+          ${open ? html`<a href=${url("/")}><${Icon} name="out" />Sign in</a>` : html`<${Account} />`}
         </nav>
       </header>
       <main class="main" id="content" tabindex="-1">${children}</main>
       <${StaleNotice} />
     </div>
+    ${palette}
   `;
 }
 

@@ -295,6 +295,36 @@ def timestamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S.%fZ}"
 
 
+def with_usage(page: Page) -> None:
+    """Show two years of an app with many connections, and connections that were not read."""
+    chance = random.Random(3)
+    months = [f"{2025 + number // 12}-{number % 12 + 1:02}" for number in range(24)]
+
+    def month(name: str, size: int) -> dict[str, Any]:
+        requests = chance.randrange(size)
+        return {"month": name, "requests": requests, "writes": requests * 2 // 3, "failures": requests // 20}
+
+    def connection(number: int) -> dict[str, Any]:
+        times = {"number": 5, "median_seconds": 11.3 * number, "p95_seconds": 90.5 * number}
+        none = {"number": 0, "median_seconds": None, "p95_seconds": None}
+        return {
+            "id": f"c0000000-0000-4000-8000-{number:012}",
+            "name": NAMES[number % len(NAMES)],
+            "months": [month(name, 10 ** (2 + number % 5)) for name in months],
+            "waiting_time": times if number else none,
+            "executing_time": {**times, "median_seconds": 0.088} if number else none,
+        }
+
+    data = {
+        "first_month": months[0],
+        "last_month": months[-1],
+        "connections": [connection(number) for number in range(60)],
+        "unread_connections": [{"id": "c0000000-0000-4000-8000-000000000001", "name": NAMES[0]}],
+        "omitted_connections": 12,
+    }
+    page.route("**/api/v1/usage*", lambda route: route.fulfill(json={"data": data}))
+
+
 def with_failures(page: Page) -> None:
     """Show failures of many connections, with long names and hostile texts, and connections that were not read."""
     noon = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -340,6 +370,16 @@ def with_failures(page: Page) -> None:
         "omitted_connections": 12,
     }
     page.route("**/api/v1/failures*", lambda route: route.fulfill(json={"data": data}))
+
+
+def go_to(text: str) -> Callable[[Page], object]:
+    """Return an action that opens the palette and types a text."""
+
+    def act(page: Page) -> None:
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox", name="Connection, request or action").fill(text)
+
+    return act
 
 
 def open_first_details(page: Page) -> None:
@@ -575,10 +615,14 @@ VIEWS: Mapping[str, View] = {
     "approvals-read-only": View("/app/approvals", scope="read_only"),
     "approvals-none": View("/app/approvals?connection={empty}"),
     "overview": View("/app/overview?days=7", with_statistics(connections=1_000)),
+    "usage": View("/app/usage", with_usage),
+    "usage-own": View("/app/usage"),
     "failures": View("/app/failures", with_failures),
     "failures-connections": View("/app/failures", with_failures, open_first_details),
     "failures-own": View("/app/failures"),
     "failures-list": View("/app/connections/{connection}?state=error&cause=3100&sort=updated_at"),
+    "go-to": View("/app/connections/{connection}", act=go_to("b")),
+    "go-to-id": View("/app", act=go_to("9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d")),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
     "sign-in": View("/app", scope=None),

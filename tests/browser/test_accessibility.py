@@ -65,6 +65,7 @@ CHECKED = (
     "subscriptions-create",
     "subscriptions-changes",
     "failures-own",
+    "usage-own",
     "overview-two-days",
     "overview-connection",
     "contact-none",

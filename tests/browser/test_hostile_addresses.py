@@ -64,6 +64,7 @@ VIEWS = (
     View("/search", ("connections", LIST_OF_ANY)),
     View("/overview", ("statistics", "connections")),
     View("/failures", ("failures",)),
+    View("/usage", ("usage",)),
     View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
     View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/connections/{connection}/subscriptions", (CONNECTION, f"{CONNECTION}/subscriptions", "connections")),

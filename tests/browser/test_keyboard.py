@@ -150,3 +150,53 @@ def test_a_read_only_key_is_told_that_it_cannot_create_a_connection(console: Con
     console.sees_heading("You cannot do this")
     console.sees("This key is read-only.")
     assert console.button("Create connection").count() == 0
+
+
+def palette(console: Console) -> Locator:
+    """Press Ctrl-K and return the field."""
+    console.page.keyboard.press("Control+k")
+    return console.page.get_by_role("combobox", name="Connection, request or action")
+
+
+def test_ctrl_k_opens_a_connection_a_request_and_an_action(console: Console, connection: Connection) -> None:
+    name = f"Zebra {connection.id[:8]}"
+    connection.service.call("PATCH", connection.path, {"name": name})
+    request_id = query(connection)
+    console.open("/app/contact")
+    console.sees_heading("Your contact")
+    keyboard, page = console.page.keyboard, console.page
+    chosen = page.get_by_role("listbox").get_by_role("option", selected=True)
+
+    palette(console).fill(name.lower().replace(" ", "  "))
+    expect(chosen).to_contain_text(name)
+    keyboard.press("Enter")
+    console.sees_heading(name)
+    palette(console).fill(f"see {request_id}, please")
+    keyboard.press("Enter")
+    console.sees_heading("Customer query")
+    assert page.url.endswith(request_id)
+    palette(console).fill(connection.id)
+    keyboard.press("Enter")
+    console.sees_heading(name)
+    palette(console).fill("audit")
+    keyboard.press("ArrowUp")
+    expect(chosen).to_contain_text("Search requests for “audit”")
+    keyboard.press("ArrowDown")
+    expect(chosen).to_contain_text(f"Audit log of {name}")
+    keyboard.press("Enter")
+    page.wait_for_url(f"**/connections/{connection.id}/audit_log")
+
+
+def test_ctrl_k_works_in_a_field_searches_and_closes(console: Console, connection: Connection) -> None:
+    console.open(f"/app/connections/{connection.id}")
+    expect(console.page.locator("tr.clickable")).to_have_count(20)
+    console.page.get_by_label("Search requests").focus()
+
+    expect(palette(console)).to_be_focused()
+    palette(console).press("Escape")
+    expect(console.page.get_by_label("Search requests")).to_be_focused()
+    palette(console).fill("INV 1042")
+    console.page.get_by_role("option", name="Search requests for “INV 1042”").click()
+    console.page.wait_for_url("**/search?search=INV+1042")
+    palette(console).fill("no such thing at all")
+    expect(console.page.get_by_role("listbox").get_by_role("option")).to_have_count(1)

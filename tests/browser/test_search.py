@@ -189,6 +189,34 @@ def test_a_connection_that_cannot_be_searched_is_named_and_the_others_are_search
     console.sees("Searched 2 of 3 connections")
 
 
+@pytest.mark.parametrize(
+    ("number", "fails", "said"),
+    [
+        (3, False, "Nothing was found"),
+        (3, True, "Nothing in the connections that were searched"),
+        (25, False, "Nothing in the connections that were searched"),
+    ],
+)
+def test_nothing_was_found_only_if_all_connections_were_searched(
+    console: Console, number: int, fails: bool, said: str
+) -> None:
+    console.sign_in("/app/audit_log")
+    with_connections(console, [a_connection(one) for one in range(number)])
+
+    def answer(route: Route) -> None:
+        if fails and "000000000001" in route.request.url:
+            route.fulfill(
+                status=400, json={"error": {"code": "invalid_request", "message": "Too long.", "details": {}}}
+            )
+        else:
+            route.fulfill(json=a_list(0))
+
+    console.page.route("**/queued_requests?*search_phrase=*", answer)
+    console.open("/app/search?search=Ann")
+
+    expect(console.page.get_by_role("heading", name=said, exact=True)).to_be_visible()
+
+
 def test_connections_are_searched_sorted_filtered_and_exported_as_they_are_shown(console: Console) -> None:
     console.sign_in("/app/audit_log")
     connections = [

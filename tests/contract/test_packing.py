@@ -179,7 +179,7 @@ def test_the_text_and_the_day_of_an_expired_record_are_deleted(
 ) -> None:
     """The counts of the day stay until its text is out of the search blocks: the packer finds the day by them."""
     expired_record, other_record = store_packed(1, "secret") + store_packed(1, "other")
-    database.store.remove_statistics(expired_record.connection_id, day_of(expired_record.inserted_at))
+    database.store.move_statistics(expired_record.connection_id, day_of(expired_record.inserted_at))
     database.client.delete_item(TableName=database.tables.queued_requests, Key={"id": {"S": expired_record.id}})
     database.store.commit(ForgetRequest(expired_record, timestamp(TODAY)))
     days = []

@@ -12,6 +12,7 @@ import pytest
 
 from adapters.dynamodb import DynamoDBStore, keys
 from adapters.dynamodb.counts import MARK, OVERFLOW_ROWS, PACK, count_attribute, count_updates, day_key
+from adapters.dynamodb.months import months_of
 from adapters.dynamodb.settings_marks import mark
 from adapters.dynamodb.statistics import (
     DIGITS,
@@ -26,7 +27,7 @@ from domain.records.request import IN_TURN, LAST_IN_LINE, LISTED_PAIRS, State
 from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, CountKey
-from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot
+from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot, totals_of
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb.values import size_of
 from tests.contract.stores import add, counts_of, mended
@@ -47,9 +48,16 @@ def statistics_by_day(store: AnyStore) -> dict[str, dict[Slot, int]]:
     return {day.day: dict(day.statistics) for day in store.day_counts(CONNECTION_ID) if day.statistics}
 
 
-def run(store: AnyStore, queued: datetime, waiting: float, executing: float | None, end: State) -> QueuedRequest:
+def run(  # noqa: PLR0917 - the facts of a request
+    store: AnyStore,
+    queued: datetime,
+    waiting: float,
+    executing: float | None,
+    end: State,
+    name: str = "CustomerQueryRq",
+) -> QueuedRequest:
     """Queue a request, send it after `waiting` seconds and end it. Without `executing`, it gets no response."""
-    record = a_record(inserted_at=timestamp(queued), updated_at=timestamp(queued))
+    record = a_record(inserted_at=timestamp(queued), updated_at=timestamp(queued), request_name=name)
     add(store, record)
     sent_at = queued + timedelta(seconds=waiting)
     sent = record.claimed("", sent_at).sent(sent_at).as_change_of(record)
@@ -75,8 +83,11 @@ def test_each_request_is_counted_in_the_hours_and_buckets_of_its_times(store: An
         queued = NOON + timedelta(minutes=chance.randrange(3 * 24 * 60))
         waiting, executing = 10 ** chance.uniform(-1, 5), chance.choice([None, 10 ** chance.uniform(-2, 3)])
         end = chance.choice([State.ERROR, State.RESPONSE_RECEIVED] if executing else [State.ERROR])
-        record = run(store, queued, waiting, executing, end)
-        expected.setdefault(day_of(record.inserted_at), Counter())[Slot(Series.QUEUED, queued.hour)] += 1
+        name = chance.choice(["InvoiceAddRq", "InvoiceQueryRq"])
+        record = run(store, queued, waiting, executing, end, name)
+        of_begin = expected.setdefault(day_of(record.inserted_at), Counter())
+        of_begin[Slot(Series.QUEUED, queued.hour)] += 1
+        of_begin.update([Slot(Series.WRITE, 0)] if name == "InvoiceAddRq" else [])
         of_end = expected.setdefault(day_of(record.updated_at), Counter())
         of_end[Slot(Series(end.value), int(record.updated_at[11:13]))] += 1
         of_end[bucket(Series.WAITING_TIME, waiting)] += 1
@@ -117,7 +128,7 @@ def test_a_recount_leaves_the_statistics_alone(store: AnyStore) -> None:
     assert statistics_by_day(store) == before != {}
 
 
-def test_only_statistics_that_are_too_old_are_removed_and_counts_stay(store: AnyStore) -> None:
+def test_only_statistics_that_are_too_old_are_moved_to_their_month_and_counts_stay(store: AnyStore) -> None:
     for days in range(KEPT_DAYS + 3):
         run(store, NOON - timedelta(days=days), 3, 0.5, State.RESPONSE_RECEIVED)
     counts = counts_of(store)
@@ -127,6 +138,31 @@ def test_only_statistics_that_are_too_old_are_removed_and_counts_stay(store: Any
     kept = [day_of(timestamp(NOON - timedelta(days=days))) for days in reversed(range(KEPT_DAYS))]
     assert list(statistics_by_day(store)) == kept
     assert counts_of(store) == counts
+    [month] = store.month_totals(CONNECTION_ID, "2026-01")
+    moved = [day_of(timestamp(NOON - timedelta(days=days))) for days in range(KEPT_DAYS, KEPT_DAYS + 3)]
+    assert (month.month, month.days) == ("2026-03", frozenset(moved))
+    assert month.numbers == {
+        Slot(Series.QUEUED, 0): 3,
+        Slot(Series.RESPONSE_RECEIVED, 0): 3,
+        bucket(Series.WAITING_TIME, 3): 3,
+        bucket(Series.EXECUTING_TIME, 0.5): 3,
+    }
+
+
+def test_a_day_is_moved_once_whatever_is_repeated_and_purged_with_its_connection(store: AnyStore) -> None:
+    store.commit(Put(None, before := a_connection()))
+    run(store, NOON, 3, 0.5, State.ERROR, "InvoiceAddRq")
+
+    for _ in range(3):
+        store.move_statistics(CONNECTION_ID, TODAY)
+
+    [month] = store.month_totals(CONNECTION_ID, "")
+    assert {month.numbers[Slot(series, 0)] for series in (Series.QUEUED, Series.WRITE, Series.ERROR)} == {1}
+    assert store.month_totals(CONNECTION_ID, "2026-04") == []
+    deleted = replace(before, deleted_at=timestamp(NOON)).changed(timestamp(NOON))
+    store.commit(Put(before, deleted))
+    store.remove_connection(deleted)
+    assert store.month_totals(CONNECTION_ID, "") == []
 
 
 def test_the_oldest_request_of_the_queue_is_found_in_every_priority(store: AnyStore) -> None:
@@ -169,6 +205,46 @@ def test_the_rows_of_a_day_are_merged_by_addition(dynamodb: DynamoDBStore) -> No
         add_to_row(dynamodb, slots, row)
 
     assert statistics_by_day(dynamodb) == {TODAY: expected}
+
+
+def test_a_move_takes_the_rows_of_a_day_together_and_none_that_has_changed(dynamodb: DynamoDBStore) -> None:
+    """A row that changes during the move keeps its statistics, and the month gets none of the day."""
+    chance = random.Random(9)
+    expected: Counter[Slot] = Counter()
+    for row in (None, *range(OVERFLOW_ROWS)):
+        slots = {slot: chance.randrange(1, 600_000) for slot in ALL_SLOTS}
+        expected.update(slots)
+        add_to_row(dynamodb, slots, row)
+    slot = ALL_SLOTS[0]
+    changes = [{slot: 1}]
+
+    def change(**_: object) -> None:
+        if changes:
+            add_to_row(dynamodb, changes.pop(), 2)
+
+    dynamodb.client.meta.events.register("before-call.dynamodb.TransactWriteItems", change)
+    dynamodb.move_statistics(CONNECTION_ID, TODAY)
+    assert dynamodb.month_totals(CONNECTION_ID, "") == []
+    dynamodb.move_statistics(CONNECTION_ID, TODAY)
+
+    [month] = dynamodb.month_totals(CONNECTION_ID, "")
+    assert month.numbers == totals_of(expected + Counter({slot: 1}))
+    assert statistics_by_day(dynamodb) == {}
+
+
+def test_a_month_takes_one_write_unit(dynamodb: DynamoDBStore) -> None:
+    """Of each day of the month, every number has seven digits."""
+    for number in range(1, 32):
+        day = f"2026-03-{number:02}"
+        for update in count_updates(
+            dynamodb.tables.counts, {}, None, {Day(CONNECTION_ID, day): dict.fromkeys(ALL_SLOTS, 10**DIGITS - 1)}
+        ):
+            dynamodb.client.update_item(**update["Update"])
+        dynamodb.move_statistics(CONNECTION_ID, day)
+
+    key = day_key(months_of(CONNECTION_ID), "2026-03")
+    row = dynamodb.client.get_item(TableName=dynamodb.tables.counts, Key=key)["Item"]
+    assert size_of(row) <= 1024
 
 
 APPROVALS = [
@@ -232,7 +308,7 @@ def test_the_row_of_an_empty_day_stays_while_it_has_statistics(dynamodb: DynamoD
 
     pack()
     assert statistics_by_day(dynamodb)
-    dynamodb.remove_statistics(CONNECTION_ID, TODAY)
+    dynamodb.move_statistics(CONNECTION_ID, TODAY)
     assert dynamodb.day_counts(CONNECTION_ID) != []
     pack()
     assert dynamodb.day_counts(CONNECTION_ID) == []

@@ -18,7 +18,7 @@ from domain.connections import onboarding, sessions, simulators, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
-from domain.listing import causes, filters, lists, overview, search
+from domain.listing import causes, filters, lists, overview, search, usage
 from domain.maintenance import unsettled_writes
 from domain.people import members, sign_ins, tokens
 from domain.qbxml import references
@@ -157,6 +157,9 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "failures of a connection in `GET /failures`": [f"{causes.MAX_RECORDS:,} that"],
     "connections in `GET /failures`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
+    "months of `GET /usage`": [f"{usage.MAX_MONTHS}"],
+    "usage by month": ["as long as the connection"],
+    "connections in `GET /usage`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "connections in `GET /statistics`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "entries that a list": [f"{lists.MAX_UNCOUNTED_ENTRIES:,}"],
     "requests that a list with a filter that no index has reads": [f"{search.BOUNDS.records:,}"],

@@ -63,7 +63,7 @@ from domain.storage.ports import (
     RequestDetail,
     Usage,
 )
-from domain.storage.statistics import Day, Slot, statistic_changes
+from domain.storage.statistics import Day, MonthTotals, Slot, month_of, statistic_changes, totals_of
 from domain.timestamps import ANY_TIME, TimeRange, day_of, minute_of
 
 if TYPE_CHECKING:
@@ -186,6 +186,7 @@ class FakeStore:
         self.claims: dict[tuple[str, str], IdempotencyClaim] = {}
         self.counts: Counter[CountKey] = Counter()
         self.statistics: dict[Day, Counter[Slot]] = {}
+        self.months: dict[tuple[str, str], MonthTotals] = {}
         self.usages: dict[tuple[str, str], Usage] = {}
         self.key_uses: dict[tuple[str, str], str] = {}
         self.events: dict[tuple[str, int], EventGroup] = {}
@@ -594,6 +595,7 @@ class FakeStore:
         with self._lock:
             self.counts = Counter({k: n for k, n in self.counts.items() if k.connection_id != connection.id})
             self.statistics = {day: n for day, n in self.statistics.items() if day.connection_id != connection.id}
+            self.months = {place: one for place, one in self.months.items() if place[0] != connection.id}
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.copies = {key: one for key, one in self.copies.items() if key[1] != connection.id}
             self.sessions = {
@@ -879,9 +881,18 @@ class FakeStore:
             for day in sorted({*inserted, *updated, *statistics})
         ]
 
-    def remove_statistics(self, connection_id: str, day: str) -> None:
-        """Remove the statistics of a day."""
-        self.statistics.pop(Day(connection_id, day), None)
+    def move_statistics(self, connection_id: str, day: str) -> None:
+        """Move the statistics of a day to its month."""
+        if slots := self.statistics.pop(Day(connection_id, day), None):
+            place = connection_id, month_of(day)
+            before = self.months.get(place, MonthTotals(month_of(day)))
+            numbers = Counter(before.numbers) + Counter(totals_of(slots))
+            self.months[place] = MonthTotals(before.month, numbers, before.days | {day})
+
+    def month_totals(self, connection_id: str, first_month: str) -> Sequence[MonthTotals]:
+        """Return the totals of months."""
+        months = [one for (id_, month), one in self.months.items() if id_ == connection_id and month >= first_month]
+        return sorted(months, key=lambda one: one.month)
 
     def index_entries(self, days: IndexDays, *, descending: bool, skip: int, limit: int) -> Sequence[IndexEntry]:
         """Return entries of these days."""

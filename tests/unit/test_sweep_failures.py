@@ -129,10 +129,10 @@ class BrokenStore(FakeStore):
         self.fail(connection_id, "count")
         return super().day_counts(connection_id, first_day, sort)
 
-    def remove_statistics(self, connection_id: str, day: str) -> None:
-        """Remove statistics."""
+    def move_statistics(self, connection_id: str, day: str) -> None:
+        """Move statistics."""
         self.fail(connection_id, "observe")
-        super().remove_statistics(connection_id, day)
+        super().move_statistics(connection_id, day)
 
     def request(self, request_id: str) -> Any:
         """Return a record."""

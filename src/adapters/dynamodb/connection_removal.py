@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
 from adapters.dynamodb.counts import DAY
+from adapters.dynamodb.months import months_of
 from adapters.dynamodb.queue import POSITION
 from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
 from adapters.dynamodb.search import SEARCH, is_removed
@@ -85,8 +86,14 @@ class ConnectionRemoval:
         for remove in self._removals:
             remove(connection.id)
         payloads = self._dynamodb.tables.payloads
-        for table, sort_key in ((self._dynamodb.tables.queue, POSITION), (self._dynamodb.tables.counts, DAY)):
-            query = key_query(table, {keys.CONNECTION_ID: connection.id}, attributes=(keys.CONNECTION_ID, sort_key))
+        queue, counts = self._dynamodb.tables.queue, self._dynamodb.tables.counts
+        # No statistics are moved to a month without counts, so the months come last.
+        for table, partition, sort_key in (
+            (queue, connection.id, POSITION),
+            (counts, connection.id, DAY),
+            (counts, months_of(connection.id), DAY),
+        ):
+            query = key_query(table, {keys.CONNECTION_ID: partition}, attributes=(keys.CONNECTION_ID, sort_key))
             self._deletes.delete(table, self._dynamodb.query(query))
         # Blocks are not stored without counts, so these are the last blocks.
         blocks = self._search_blocks(connection.id)

@@ -4,7 +4,7 @@ DynamoDB cancels a transaction that names an item while another transaction chan
 records names the row of its day. The first try therefore adds to that row. After a conflict, the next try adds to one
 of `OVERFLOW_ROWS` overflow rows, chosen at random. Readers add up the rows (decision 0007).
 
-The rows of the last days also have statistics (`statistics.py`).
+The rows of the last days also have statistics (`statistics.py`), which are then moved to months (`months.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from adapters.dynamodb import keys
-from adapters.dynamodb.client import key_query, unless_overtaken
+from adapters.dynamodb.client import key_query
 from adapters.dynamodb.listing import LISTING_INDEXES, partition_key
 from adapters.dynamodb.operations import Operation
 from adapters.dynamodb.records import STATE_CODES, WEBHOOK_STATE_CODES
@@ -213,33 +213,6 @@ class Counts:
             DayCounts(day, _pairs(counts, INSERTED), _pairs(counts, UPDATED), statistics.get(day, {}))
             for day, counts in days.items()
         ]
-
-    def remove_statistics(self, connection_id: str, day: str) -> None:
-        """Remove the statistics from the rows of a day, which no longer change: a commit adds to those of its own day.
-
-        If all counts are zero, the packer looks at the day again and deletes its rows.
-        """
-        query = key_query(
-            self._dynamodb.tables.counts,
-            {keys.CONNECTION_ID: connection_id},
-            between=(DAY, day, day + AFTER_ALL),
-            consistent=True,
-        )
-        rows = list(self._dynamodb.query(query))
-        mark = f" SET {PACK} = :pack" if is_empty(rows) else ""
-        for row in filter(has_statistics, rows):
-            names = [name for name in STATISTIC_ATTRIBUTES if name in row]
-            update: dict[str, Any] = {"ExpressionAttributeValues": {":pack": {"S": CHANGED}}} if mark else {}
-            with unless_overtaken():
-                self._dynamodb.client.update_item(
-                    TableName=self._dynamodb.tables.counts,
-                    Key=row_key(row),
-                    UpdateExpression="REMOVE " + ", ".join(f"#s{name}" for name in names) + mark,
-                    # The connection may be removed meanwhile.
-                    ConditionExpression=f"attribute_exists({keys.CONNECTION_ID})",
-                    ExpressionAttributeNames={f"#s{name}": name for name in names},
-                    **update,
-                )
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Return the counts, computed from the entries of the listing indexes."""

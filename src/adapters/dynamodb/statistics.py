@@ -11,7 +11,7 @@ from collections import Counter
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from domain.storage.statistics import SLOTS, Slot
+from domain.storage.statistics import SLOTS, Series, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,10 +24,13 @@ DIGITS = 7
 SLOTS_PER_NUMBER = 5
 
 _SLOTS = [Slot(series, position) for series, number in SLOTS.items() for position in range(number)]
+_WRITES = "n"
+"""The attribute of the writes has a name of one letter. With two, the largest row would take a second write unit."""
+
 _PLACES = {
     slot: (f"{index // SLOTS_PER_NUMBER:02}", 10 ** (DIGITS * (index % SLOTS_PER_NUMBER)))
     for index, slot in enumerate(_SLOTS)
-}
+} | {Slot(Series.WRITE, 0): (_WRITES, 1)}
 """The attribute of each slot, and the value of a 1 there."""
 
 STATISTIC_ATTRIBUTES = tuple(sorted({name for name, _ in _PLACES.values()}))

@@ -18,6 +18,7 @@ from adapters.dynamodb.counts import Counts
 from adapters.dynamodb.events import Events
 from adapters.dynamodb.idempotency_keys import IdempotencyKeys
 from adapters.dynamodb.listing import Listing, Skips
+from adapters.dynamodb.months import Months
 from adapters.dynamodb.packing import MAX_PAGE_ROWS, MAX_STEP_TEXTS, Packing
 from adapters.dynamodb.people import People
 from adapters.dynamodb.queue import Queue
@@ -132,8 +133,10 @@ class DynamoDBStore:
         counts = Counts(dynamodb, transactions)
         self.day_counts = counts.day_counts
         self.recount = counts.recount
-        self.remove_statistics = counts.remove_statistics
         self.add_to_counts = counts.add_to_counts
+
+        months = Months(dynamodb)
+        self.month_totals, self.move_statistics = months.month_totals, months.move_statistics
 
         listing = Listing(dynamodb, Skips())
         self.in_flight_ids = listing.in_flight_ids

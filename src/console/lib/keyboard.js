@@ -1,8 +1,8 @@
-// Single keys: / searches, j and k move through rows, ? explains, and a view can have others. They can be switched off
-// (WCAG 2.1.4).
+// Keys: Ctrl-K opens anything. Single keys: / searches, j and k move through rows, ? explains, and a view can have
+// others. They can be switched off (WCAG 2.1.4).
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { Dialog } from "./dialogs.js";
-import { Button, Check } from "./ui.js";
+import { Button, Check, Icon, toast } from "./ui.js";
 
 const OFF = "qbxml-queue.single-keys";
 const ROWS = "main tr.clickable, main .reference .list li, main .writes > li";
@@ -12,6 +12,8 @@ const KEYS = [
   ["k", "Previous row"],
   ["Enter", "Open the row"],
 ];
+const IS_MAC = /Mac|iPhone|iPad/.test(navigator.userAgent);
+const GO = [IS_MAC ? "⌘ K" : "Ctrl K", "Open a connection, a request or an action"];
 const HELP = ["?", "Show this list"];
 
 /**
@@ -41,8 +43,35 @@ const isTyping = (element) =>
   Boolean(element.closest("input:not([type=checkbox], [type=radio]), textarea, select, .cm-editor"));
 const isVisible = (element) => element.getClientRects().length > 0;
 
-/** Handles the keys, and shows the list of them. */
-export function Keyboard() {
+/** Whether these are the keys that open anything. On a Mac, Ctrl-K deletes the end of a line. */
+const isGo = (event) =>
+  event.key.toLowerCase() === "k" && !event.altKey && !event.shiftKey && (IS_MAC ? event.metaKey : event.ctrlKey);
+
+/**
+ * Lets Ctrl-K open any connection, request or action, with a dialog whose module `load` imports. Returns the dialog, if
+ * it is open, and a function that opens it, or null for readers who have not signed in.
+ */
+export function useGo(isSignedIn, load) {
+  const [Palette, setPalette] = useState(/** @type {any} */ (null));
+  const open = () =>
+    load().then(
+      (module) => setPalette(() => module.default),
+      () => toast("This could not be loaded. Reload the page.", "red"),
+    );
+  useEffect(() => {
+    const press = (event) => {
+      if (event.defaultPrevented || !isGo(event)) return;
+      event.preventDefault();
+      if (!document.querySelector("dialog[open]")) open();
+    };
+    if (isSignedIn) addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [isSignedIn]);
+  return [Palette && html`<${Palette} onClose=${() => setPalette(null)} />`, isSignedIn ? open : null];
+}
+
+/** Handles the keys, and shows the list of them. `go` opens what `useGo` returns. */
+export function Keyboard({ go }) {
   const [asking, setAsking] = useState(false);
   const [isOff, setOff] = useState(localStorage.getItem(OFF) === "off");
   useEffect(() => {
@@ -72,6 +101,14 @@ export function Keyboard() {
     setOff(off);
   };
   return html`
+    ${
+      go &&
+      html`
+        <button type="button" class="go-button" onClick=${go}>
+          <${Icon} name="search" />Go to <kbd>${GO[0]}</kbd>
+        </button>
+      `
+    }
     <button type="button" class="keys-button" onClick=${() => setAsking(true)}><kbd>?</kbd>Keyboard</button>
     ${
       asking &&
@@ -82,7 +119,7 @@ export function Keyboard() {
           actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}
         >
           <dl class="keys">
-            ${[...KEYS, ...keysOfView(), HELP].map(
+            ${[...(go ? [GO] : []), ...KEYS, ...keysOfView(), HELP].map(
               ([key, does]) => html`
                 <dt><kbd>${key}</kbd></dt>
                 <dd>${does}</dd>

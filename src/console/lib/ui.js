@@ -7,6 +7,7 @@ import { ago, agoShort, asOf, fullTime, plural, STATES, WEBHOOK_STATES, withoutC
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
   chart: "M4 20V4M4 20h16M8.5 16v-4M13 16V8M17.5 16v-6",
+  bars: "M5 20v-6M12 20V5M19 20v-9",
   pen: "M4 20h4L19 9l-4-4L4 16zM13 7l4 4",
   book: "M5 4h11a3 3 0 0 1 3 3v13H7a2 2 0 0 1-2-2zM5 18a2 2 0 0 1 2-2h12",
   code: "M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16",

@@ -175,7 +175,20 @@ function Results({ phrase }) {
         !isRunning &&
         found.length === 0 &&
         (isAll || results.length > 0) &&
-        html`<div class="card"><${Empty} icon="search" title="Nothing was found"><${Searched} /><//></div>`
+        html`
+          <div class="card">
+            <${Empty}
+              icon="search"
+              title=${
+                isAll && !left.length && !failed.length
+                  ? "Nothing was found"
+                  : "Nothing in the connections that were searched"
+              }
+            >
+              <${Searched} />
+            <//>
+          </div>
+        `
       }
     </section>
   `;

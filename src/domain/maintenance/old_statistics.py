@@ -1,4 +1,7 @@
-"""Removes the statistics of days that are too old, because each list reads the rows of all days."""
+"""Moves the statistics of days that are too old to the totals of their month.
+
+Each list reads the rows of all days, so these must stay small. Nothing but a report of usage reads the totals.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ if TYPE_CHECKING:
 class OldStatistics:
     """Looks at connections by the counts of their last days, which the sweep reads anyway.
 
-    Each day is removed once, with one read and a write for each of its rows.
+    Each day is moved once, with one read and a transaction of its rows and the row of the month.
     """
 
     def __init__(self, store: RecountStore, clock: Clock) -> None:
@@ -25,7 +28,7 @@ class OldStatistics:
         self._clock = clock
 
     def look_at(self, connection_id: str, days: Iterable[DayCounts]) -> None:
-        """Remove what is too old."""
+        """Move what is too old."""
         for day in days:
             if day.statistics and day.day < first_kept_day(self._clock()):
-                self._store.remove_statistics(connection_id, day.day)
+                self._store.move_statistics(connection_id, day.day)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from domain.records.subscription import ChangePage, CopyState, Subscription
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
+    from domain.storage.statistics import MonthTotals
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,6 +449,13 @@ class FailureStore(OwnerReads, RecordReads, EntryReads, CountReads, Protocol):
     """What the report of failures needs."""
 
 
+class UsageStore(OwnerReads, CountReads, Protocol):
+    """What the report of usage needs."""
+
+    def month_totals(self, connection_id: str, first_month: str) -> Sequence[MonthTotals]:
+        """Return the totals of a connection from a month on, oldest first. The read is consistent."""
+
+
 class SubscriptionStore(Committing, ConnectionReads, SubscriptionReads, Protocol):
     """What the use cases of subscriptions need."""
 
@@ -643,7 +651,7 @@ class OverdueStore(Committing, RequestReads, EntryReads, CountReads, Protocol):
 
 
 class RecountStore(ConnectionReads, CountReads, Leases, Protocol):
-    """What a recount and the removal of old statistics need (`domain.maintenance.recount`)."""
+    """What a recount and the move of old statistics need (`domain.maintenance.recount`)."""
 
     def recount(self, connection_id: str) -> Mapping[CountKey, int]:
         """Count the entries of a connection's listing indexes, and return these counts."""
@@ -651,8 +659,8 @@ class RecountStore(ConnectionReads, CountReads, Leases, Protocol):
     def add_to_counts(self, changes: Mapping[CountKey, int]) -> None:
         """Add `changes` to the counts. Raises TooManyRequests and Unavailable like `commit`."""
 
-    def remove_statistics(self, connection_id: str, day: str) -> None:
-        """Remove the statistics of a past day. Its counts stay."""
+    def move_statistics(self, connection_id: str, day: str) -> None:
+        """Move the statistics of a past day to the totals of its month, once. Its counts stay."""
 
 
 class PackingStore(Protocol):
@@ -701,6 +709,7 @@ class Database(
     AdmissionStore,
     ListStore,
     OverviewStore,
+    UsageStore,
     ConnectionStore,
     WebhookStore,
     FeedStore,

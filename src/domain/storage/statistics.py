@@ -1,7 +1,8 @@
 """Statistics of a connection: activity by hour, and how long its requests waited and executed, by day.
 
 A commit adds them to the row of counts of its day, which it changes anyway. They are not exact like the counts. Nothing
-recounts them, they are kept for KEPT_DAYS, and a request that is deleted stays in them.
+recounts them, they are kept for KEPT_DAYS, and a request that is deleted stays in them. The sweep then moves them to
+the totals of their month, which are kept as long as the connection.
 
 Durations are counted in buckets. The bounds of the buckets are fixed and double from one to the next, so the numbers of
 several days and connections are merged by addition. A percentile is the geometric middle of its bucket: the exact value
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from math import ceil, sqrt
@@ -34,13 +36,14 @@ HOURS_A_DAY = 24
 
 
 class Series(StrEnum):
-    """What is counted: requests by the hour in which they were queued or ended, and durations by bucket."""
+    """What is counted: requests by the hour in which they were queued or ended, durations by bucket, and writes."""
 
     QUEUED = "queued"
     RESPONSE_RECEIVED = "response_received"
     ERROR = "error"
     WAITING_TIME = "waiting_time"
     EXECUTING_TIME = "executing_time"
+    WRITE = "write"
 
 
 BOUNDS: Mapping[Series, Sequence[float]] = {
@@ -53,12 +56,12 @@ BOUNDS: Mapping[Series, Sequence[float]] = {
 
 SLOTS: Mapping[Series, int] = {
     series: len(BOUNDS[series]) + 1 if series in BOUNDS else HOURS_A_DAY for series in Series
-}
-"""The number of hours or buckets of each series."""
+} | {Series.WRITE: 1}
+"""The number of hours or buckets of each series. The writes that were queued are one number."""
 
 
 class Slot(NamedTuple):
-    """One number: of an hour (UTC) or of a bucket."""
+    """One number: of an hour (UTC), of a bucket, or of a day."""
 
     series: Series
     position: int
@@ -77,7 +80,10 @@ def statistic_changes(changes: Iterable[Change]) -> Mapping[Day, Mapping[Slot, i
     for change in changes:
         match change:
             case AddRequest(record=record):
-                _day(total, record, record.inserted_at)[_hour(Series.QUEUED, record.inserted_at)] += 1
+                of_day = _day(total, record, record.inserted_at)
+                of_day[_hour(Series.QUEUED, record.inserted_at)] += 1
+                if not record.is_read:
+                    of_day[Slot(Series.WRITE, 0)] += 1
             case ChangeRequest(before=before, after=after) if before.state not in ENDED and after.state in ENDED:
                 _day(total, after, after.updated_at).update(_slots_of_end(after))
             case _:
@@ -108,6 +114,31 @@ def _slots_of_end(record: QueuedRequest) -> list[Slot]:
 def _bucket(series: Series, begin: str, end: str) -> Slot:
     seconds = (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
     return Slot(series, bisect_right(BOUNDS[series], seconds))
+
+
+@dataclass(frozen=True, slots=True)
+class MonthTotals:
+    """The statistics of the days of a month that were moved to it, as numbers of `totals_of`.
+
+    `month` is like `2026-03`, and `days` are those that were moved, like `2026-03-14`.
+    """
+
+    month: str
+    numbers: Mapping[Slot, int] = field(default_factory=dict)
+    days: frozenset[str] = frozenset()
+
+
+def month_of(day: str) -> str:
+    """Return the month of a day or of a timestamp."""
+    return day[: len("2026-03")]
+
+
+def totals_of(slots: Mapping[Slot, int]) -> Mapping[Slot, int]:
+    """Return statistics without hours: each series of hours as one number, at position 0."""
+    totals: Counter[Slot] = Counter()
+    for slot, number in slots.items():
+        totals[slot if slot.series in BOUNDS else Slot(slot.series, 0)] += number
+    return totals
 
 
 def first_kept_day(now: datetime) -> str:

@@ -12,6 +12,7 @@ from domain.connections.simulators import COMPANIES, MAX_DAYS
 from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
+from domain.listing.usage import MAX_MONTHS, months_before
 from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Scope
@@ -36,7 +37,7 @@ from domain.records.sync_window import SyncWindow
 from domain.records.webhook import WebhookState
 from domain.send_by import MAX_SECONDS as MAX_SEND_WITHIN
 from domain.send_by import MIN_SECONDS as MIN_SEND_WITHIN
-from domain.storage.statistics import KEPT_DAYS
+from domain.storage.statistics import KEPT_DAYS, month_of
 from domain.subscriptions.service import checked_start
 from domain.timestamps import TimeRange, timestamp, timestamp_from
 from domain.webhooks.defaults import MAX_URL_LENGTH
@@ -724,6 +725,35 @@ class FailureParameters(Parameters):
     def within(self, now: datetime) -> TimeRange:
         """Return the range of time. Raises InvalidRequest if it ends before it begins."""
         return _range_of_time(self.since or timestamp(now - timedelta(days=1)), self.until, "since", "until")
+
+
+Month = Annotated[str, Field(pattern="^20[0-9]{2}-(0[1-9]|1[0-2])$")]
+
+
+class UsageParameters(Parameters):
+    """The months of a report of usage."""
+
+    first_month: Month | None = Field(
+        default=None,
+        description=f"A calendar month (UTC). The default is {MAX_MONTHS - 1} months before `last_month`.",
+        examples=["2026-01"],
+    )
+    last_month: Month | None = Field(
+        default=None,
+        description="A calendar month, which is included. The default is the current one.",
+        examples=["2026-03"],
+    )
+
+    def months(self, now: datetime) -> tuple[str, str]:
+        """Return the first and the last month. Raises InvalidRequest if they are in the wrong order or too many."""
+        last = self.last_month or month_of(timestamp(now))
+        earliest = months_before(last, MAX_MONTHS - 1)
+        first = self.first_month or earliest
+        if not earliest <= first <= last:
+            raise InvalidRequest.of(
+                "first_month", f"must be last_month or up to {MAX_MONTHS - 1} months before it, so {earliest} or later"
+            )
+        return first, last
 
 
 @_with_filters

@@ -196,11 +196,17 @@ def app_statistics(overview: Overview, now: datetime) -> AppStatisticsView:
     }
 
 
+def percentiles(durations: Durations) -> tuple[float | None, float | None]:
+    """Return the median and the 95th percentile in seconds, or None without durations."""
+    return _rounded(durations.percentile(0.5)), _rounded(durations.percentile(0.95))
+
+
 def _durations(durations: Durations) -> DurationsView:
+    median, p95 = percentiles(durations)
     return {
         "number": durations.total,
-        "median_seconds": _rounded(durations.percentile(0.5)),
-        "p95_seconds": _rounded(durations.percentile(0.95)),
+        "median_seconds": median,
+        "p95_seconds": p95,
         "buckets": [
             {"from_seconds": bucket.from_seconds, "to_seconds": bucket.to_seconds, "number": bucket.number}
             for bucket in durations.buckets

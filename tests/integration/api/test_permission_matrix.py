@@ -499,7 +499,7 @@ def packs_a_removed_text(recorder: Recorder) -> None:
     recorder.store.commit(AddRequest(record, REQUEST_XML, "ann"))
     for _ in range(4):
         pack_days(recorder.store, FixedClock(), NOON.replace(hour=13))
-    recorder.store.remove_statistics(record.connection_id, day_of(earlier))
+    recorder.store.move_statistics(record.connection_id, day_of(earlier))
     recorder.store.commit(RemoveRequest(record, timestamp(NOON)))
     invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
 

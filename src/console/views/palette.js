@@ -1,0 +1,193 @@
+// Ctrl-K: opens any connection, request or view, and searches, without the mouse.
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { call } from "../lib/api.js";
+import { Dialog } from "../lib/dialogs.js";
+import { places } from "../lib/places.js";
+import { ID, navigate, url } from "../lib/router.js";
+import { session } from "../lib/session.js";
+import { count, plural } from "../lib/text.js";
+import { Button, explain, Foreign, Icon } from "../lib/ui.js";
+
+const PAGE_SIZE = 100;
+/** The connections that are read when the palette opens, and kept for five minutes. */
+const MAX_PAGES = 10;
+const KEPT_MILLISECONDS = 300_000;
+const SHOWN = 8;
+
+const ONE_ID = new RegExp(ID);
+const OF_A_CONNECTION = new RegExp(`/connections/${ID}`);
+
+/** The connections that were read last. @type {{at: number, list: any[], total: number} | null} */
+let known = null;
+
+/** Reads connections, oldest first, and shows each page. They stay as long as the page is not loaded again. */
+async function readConnections(signal, show) {
+  if (known && Date.now() - known.at < KEPT_MILLISECONDS) return show(known);
+  const list = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const answer = await call("GET", ["connections"], { query: { page, page_size: PAGE_SIZE }, signal });
+    list.push(...answer.data);
+    const read = { at: Date.now(), list: [...list], total: answer.total };
+    show(read);
+    if (page < answer.total_pages && page < MAX_PAGES) continue;
+    known = read;
+    return undefined;
+  }
+  return undefined;
+}
+
+/** Whether every word of a text is somewhere in a name. */
+const fits = (name, words) => words.every((word) => name.toLowerCase().includes(word));
+
+/** Those that begin with the text come first. Others keep their order. */
+const bestFirst = (options, text) =>
+  options.toSorted(
+    (one, other) => Number(other.name.toLowerCase().startsWith(text)) - Number(one.name.toLowerCase().startsWith(text)),
+  );
+
+/** The views of the connection that is on the screen. */
+function ofConnection(id, name) {
+  const of = `of ${name ?? "this connection"}`;
+  return [
+    ["Requests", "plug", url(`/connections/${id}`)],
+    ["Overview", "chart", url(`/connections/${id}/overview`)],
+    ["Subscriptions", "refresh", url(`/connections/${id}/subscriptions`)],
+    ["Settings", "pen", url(`/connections/${id}/settings`)],
+    ["Audit log", "history", url(`/connections/${id}/audit_log`)],
+    ...(session.may("queue") ? [["New request", "plus", url("/compose", { connection: id })]] : []),
+  ].map(([title, icon, address]) => ({ name: `${title} ${of}`, icon, address, kind: "Action" }));
+}
+
+/** Returns what a text can open: actions, connections, the request of an id, and searches. */
+function optionsFor(text, connections) {
+  const wanted = text.trim().toLowerCase();
+  const words = wanted.split(/\s+/).filter(Boolean);
+  const id = wanted.match(ONE_ID)?.[0];
+  const here = location.pathname.match(OF_A_CONNECTION)?.[1];
+  const nameOf = (wantedId) => connections.find((one) => one.id === wantedId)?.name;
+  const actions = [
+    ...(here ? ofConnection(here, nameOf(here)) : []),
+    ...places(true).map(({ address, icon, name }) => ({ name, icon, address, kind: "Action" })),
+    ...(session.may("create_connection")
+      ? [{ name: "New connection", icon: "plus", address: url("/connections/new"), kind: "Action" }]
+      : []),
+  ].filter(({ name }) => fits(name, words));
+  const found = connections
+    .filter((one) => one.id === id || (words.length > 0 && fits(one.name ?? "Unnamed connection", words)))
+    .map((one) => ({
+      name: one.name ?? "Unnamed connection",
+      icon: "plug",
+      address: url(`/connections/${one.id}`),
+      kind: "Connection",
+    }));
+  const ofId =
+    id && !found.length
+      ? [
+          { name: `Request ${id}`, icon: "inbox", address: url(`/queued_requests/${id}`), kind: "Request" },
+          { name: `Connection ${id}`, icon: "plug", address: url(`/connections/${id}`), kind: "Connection" },
+        ]
+      : [];
+  const searches =
+    words.length && !id
+      ? [
+          {
+            name: `Search requests for “${text.trim()}”`,
+            icon: "search",
+            address: url("/search", { search: text.trim() }),
+            kind: "Search",
+          },
+        ]
+      : [];
+  return [
+    ...ofId,
+    ...bestFirst(found, wanted).slice(0, SHOWN),
+    ...bestFirst(actions, wanted).slice(0, words.length ? SHOWN : undefined),
+    ...searches,
+  ];
+}
+
+export default function Palette({ onClose }) {
+  const [text, setText] = useState("");
+  const [at, setAt] = useState(0);
+  const [read, setRead] = useState({ list: known?.list ?? [], total: known?.total ?? 0 });
+  const [problem, setProblem] = useState(null);
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const controller = new AbortController();
+    readConnections(controller.signal, setRead).catch((error) => {
+      if (!controller.signal.aborted) setProblem(error);
+    });
+    return () => controller.abort();
+  }, []);
+  const options = useMemo(() => optionsFor(text, read.list), [text, read]);
+  const chosen = Math.min(at, options.length - 1);
+  useEffect(() => list.current?.children[chosen]?.scrollIntoView({ block: "nearest" }), [chosen]);
+  const open = ({ address }) => {
+    onClose();
+    // The reference of the API is a page of its own.
+    if (address.endsWith("/docs")) location.assign(address);
+    else navigate(address);
+  };
+  const press = (event) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step && options.length) setAt((chosen + step + options.length) % options.length);
+    else if (event.key === "Enter" && options[chosen]) open(options[chosen]);
+    else return;
+    event.preventDefault();
+  };
+  return html`
+    <${Dialog} title="Go to" onClose=${onClose} actions=${html`<${Button} onClick=${onClose}>Close<//>`}>
+      <div class="palette">
+        <div class="search">
+          <${Icon} name="search" />
+          <input
+            type="text"
+            role="combobox"
+            aria-label="Connection, request or action"
+            aria-expanded="true"
+            aria-controls="palette-options"
+            aria-autocomplete="list"
+            aria-activedescendant=${options.length ? `palette-${chosen}` : undefined}
+            placeholder="Name, ID, number or action"
+            maxlength="200"
+            autocomplete="off"
+            spellcheck="false"
+            autofocus
+            value=${text}
+            onInput=${(event) => {
+              setText(event.target.value);
+              setAt(0);
+            }}
+            onKeyDown=${press}
+          />
+        </div>
+        <ul role="listbox" id="palette-options" aria-label="What can be opened" ref=${list}>
+          ${options.map(
+            (option, index) => html`
+              <li
+                key=${option.kind + option.address}
+                id=${`palette-${index}`}
+                role="option"
+                aria-selected=${String(index === chosen)}
+                onClick=${() => open(option)}
+              >
+                <${Icon} name=${option.icon} />
+                <span class="break"><${Foreign} text=${option.name} /></span>
+                <span class="muted small">${option.kind}</span>
+              </li>
+            `,
+          )}
+        </ul>
+        <p class="muted small" role="status">
+          ${
+            problem
+              ? `The connections could not be read. ${explain(problem)}`
+              : read.total > read.list.length
+                ? `The oldest ${count(read.list.length)} of ${plural(read.total, "connection")}. Others open by ID.`
+                : options.length === 0 && "Nothing has this name."
+          }
+        </p>
+      </div>
+    <//>
+  `;
+}
