@@ -11,6 +11,7 @@ was emitted since is emitted again:
 | QuickBooks cannot read it | the same |
 | it has open transactions | these are emitted again, and those that were paid in the last eight days |
 | its derived fields are read | all of them are emitted again |
+| it is a list whose entries are counted | they are counted again after the next snapshot |
 
 The eighth day is for a clock of the books that differs from ours. What is repeated has a higher sequence, because a
 sequence is at least the present in milliseconds. A program that had read it leads to the same copy.
@@ -49,11 +50,11 @@ def rewound(one: ObjectCopy, now: datetime) -> ObjectCopy:
     if one.phase is CopyPhase.UNSUPPORTED:
         return one
     if one.phase is not CopyPhase.CHANGES or one.generation >= next_number(0, since):
-        return replace(one, phase=CopyPhase.SNAPSHOT, watermark=None, reading=None, problem=None)
+        return replace(one, phase=CopyPhase.SNAPSHOT, watermark=None, reading=None, problem=None, count=None)
     watermark, moment = one.watermark, books_time(one.watermark)
     if moment and moment > since:
         watermark = since.isoformat(timespec="seconds")
-    return replace(one, watermark=watermark, tokens=(), reading=None)
+    return replace(one, watermark=watermark, tokens=(), reading=None, count=None)
 
 
 def rewound_parts(parts: Iterable[RememberedPart]) -> list[Put[RememberedPart]]:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 from domain.listing.lists import MAX_UNCOUNTED_ENTRIES
 from domain.records.app import AppLimits
+from domain.records.subscription import MAX_OBJECTS, MAX_SUBSCRIPTIONS, MIN_MINUTES
+from domain.subscriptions.stored import MAX_PAGE_BYTES
 from domain.web_connector.protocol.soap import MAX_BODY_BYTES as MAX_CALL_BYTES
 from domain.webhooks.defaults import ATTEMPT_TIMEOUT_SECONDS, RETRY_DELAYS
 from handlers.rest.request_checks import MAX_BODY_BYTES
@@ -134,6 +136,21 @@ EVENT_OF_CONNECTION = (
 PAGE_OF_RESPONSE = SOAP_CALL * 2 + Use(write_units=MAX_CALL_BYTES / 1024 + WRITE_UNITS_OF_A_REQUEST) + WEBHOOK
 """A page of an iterated query: two calls, the second with a response of the largest size, and the webhook."""
 
+ANSWER_OF_RUN = SOAP_CALL * 2 + Use(write_units=2 * MAX_CALL_BYTES / 1024 + WRITE_UNITS_OF_A_REQUEST)
+"""A message of a run: two calls, the second with an answer of the largest size, which is stored in a transaction."""
+
+CHANGES_ATTEMPT = Use(
+    functions=1, seconds=ATTEMPT_TIMEOUT_SECONDS, read_units=MAX_PAGE_BYTES / 4096, bytes_out=MAX_PAGE_BYTES
+)
+"""An attempt to send a page of changes to a receiver that hangs."""
+
+ATTEMPTS_OF_AN_ANSWER = MAX_CALL_BYTES / MAX_PAGE_BYTES * MAX_SUBSCRIPTIONS * ATTEMPTS_IN_AN_HOUR
+"""The attempts to send the changes of an answer to the receivers of all subscriptions of a connection."""
+
+SWEEPS = MAX_OBJECTS * HOUR / (MIN_MINUTES * 60)
+"""The sweeps of an hour, if each asks for one object because answers are lost. Other messages of runs count as pages of
+queries do (decision 0129)."""
+
 REPEATED_CALL = SOAP_CALL + Use(read_units=MAX_BODY_BYTES / 4096)
 """A call in a session that has a request of the largest size in flight, and reads it."""
 
@@ -210,8 +227,11 @@ def _parts(prices: Mapping[str, float]) -> dict[str, dict[str, Use]]:
             "events of connections": EVENT_OF_CONNECTION * counted,
         },
         "a customer's machine": {
-            "pages of iterated queries": PAGE_OF_RESPONSE * pages,
-            "repeated calls": REPEATED_CALL * (soap - 2 * pages),
+            "pages of queries and runs": max(PAGE_OF_RESPONSE, ANSWER_OF_RUN, key=lambda use: use.usd(prices)) * pages,
+            "sweeps of runs": ANSWER_OF_RUN * SWEEPS,
+            "webhooks of changes": CHANGES_ATTEMPT
+            * min(ATTEMPTS_OF_AN_ANSWER * (pages + SWEEPS), ACCOUNT_EXECUTIONS * HOUR / ATTEMPT_TIMEOUT_SECONDS),
+            "repeated calls": REPEATED_CALL * (soap - 2 * pages - 2 * SWEEPS),
         },
     }
 

@@ -26,6 +26,7 @@ WITHOUT_CUSTOM_FIELDS = {"Account", "OtherName"}
 """Objects whose data extensions are private data of programs only: users define fields for the others of the schema."""
 
 CHANGES = (
+    "RecordOmitted",
     "Deleted",
     "Derived",
     "SnapshotStarted",

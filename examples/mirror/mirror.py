@@ -26,6 +26,7 @@ from qbxml_queue import (
     Client,
     Deleted,
     ReadingFailed,
+    RecordOmitted,
     ResyncRequired,
     SnapshotCompleted,
 )
@@ -186,12 +187,19 @@ def subscribe(books: Client) -> str:
     )["id"]
 
 
+def with_record(books: Client, change: BooksChange) -> BooksChange:
+    """Return a change with its record. An invoice with thousands of lines is not in its event."""
+    if not isinstance(change, RecordOmitted) or change.object != "Invoice":
+        return change
+    return Changed("Invoice", change.id, change.sequence, change.generation, books.invoices.get(change.id))
+
+
 def follow(books: Client, database: Database, *, once: bool) -> None:
     """Follow the changes until the program is stopped, or to the last one."""
     subscription_id = subscribe(books)
     while True:
         for change in books.changes(database, subscription_id=subscription_id):
-            apply(database, change)
+            apply(database, with_record(books, change))
             if isinstance(change, ResyncRequired):
                 print(f"All records are read again. {change.reason}")
                 books.api.resync_subscription(subscription_id)

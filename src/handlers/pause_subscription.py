@@ -1,5 +1,6 @@
 """POST /connections/{connection_id}/subscriptions/{subscription_id}/pause: read its objects no more."""
 
+from domain.records.audit import Action
 from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.subscriptions import SubscriptionResponse, subscription_response
@@ -16,5 +17,7 @@ def handler(call: ApiCall, connection_id: str, subscription_id: str) -> Subscrip
     Its objects are read no more, unless another subscription has them. Pausing again does nothing.
     """
     return subscription_response(
-        services().subscriptions.pause(call.app_id, connection_id, subscription_id, actor=call.actor)
+        services().subscriptions.act(
+            call.app_id, connection_id, subscription_id, Action.SUBSCRIPTION_PAUSED, actor=call.actor
+        )
     )

@@ -1,5 +1,6 @@
 """POST /connections/{connection_id}/subscriptions/{subscription_id}/resume: read its objects again."""
 
+from domain.records.audit import Action
 from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.subscriptions import SubscriptionResponse, subscription_response
@@ -13,5 +14,7 @@ from handlers.rest.subscriptions import SubscriptionResponse, subscription_respo
 def handler(call: ApiCall, connection_id: str, subscription_id: str) -> SubscriptionResponse:
     """Resume a subscription. The reading goes on where it had stopped. Resuming again does nothing."""
     return subscription_response(
-        services().subscriptions.resume(call.app_id, connection_id, subscription_id, actor=call.actor)
+        services().subscriptions.act(
+            call.app_id, connection_id, subscription_id, Action.SUBSCRIPTION_RESUMED, actor=call.actor
+        )
     )

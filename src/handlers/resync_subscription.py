@@ -1,5 +1,6 @@
 """POST /connections/{connection_id}/subscriptions/{subscription_id}/resync: read all records of its objects again."""
 
+from domain.records.audit import Action
 from domain.records.permissions import Permission
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.subscriptions import SubscriptionResponse, subscription_response
@@ -16,5 +17,7 @@ def handler(call: ApiCall, connection_id: str, subscription_id: str) -> Subscrip
     Call it after `subscription.resync_required`, or if your copy is lost.
     """
     return subscription_response(
-        services().subscriptions.resync(call.app_id, connection_id, subscription_id, actor=call.actor)
+        services().subscriptions.act(
+            call.app_id, connection_id, subscription_id, Action.SUBSCRIPTION_RESYNCED, actor=call.actor
+        )
     )

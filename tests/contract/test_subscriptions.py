@@ -15,6 +15,7 @@ from domain.errors import Conflict, InvalidRequest, InvalidState, NotFound
 from domain.events.feed import Feed, FeedFilter
 from domain.events.log import append_events
 from domain.records.app import App
+from domain.records.audit import Action
 from domain.records.event import LoggedEvent
 from domain.records.session import Session
 from domain.records.subscription import (
@@ -26,7 +27,8 @@ from domain.records.subscription import (
     CopyPhase,
     CopyState,
     DerivedEvery,
-    NewestRecord,
+    EntryCount,
+    NewestChange,
     ObjectCopy,
     ObjectPass,
     PageKind,
@@ -52,11 +54,22 @@ if TYPE_CHECKING:
 
 NOW = timestamp(NOON)
 READING = ObjectPass(
-    NOW, (BooksRange("A", "M"), BooksRange("M")), True, 4_000, NOW, NewestRecord("1-1", NOW), ("a", "b"), 7, True
+    NOW,
+    (BooksRange("A", "M"), BooksRange("M")),
+    True,
+    4_000,
+    NOW,
+    NewestChange("1-1", NOW),
+    ("a", "b"),
+    7,
+    True,
+    3,
+    EntryCount(4),
 )
 CUSTOMERS = ObjectCopy(
-    *(CONNECTION_ID, "Customer", CopyPhase.SNAPSHOT, NOW, 5, NOW, NewestRecord("2-1", NOW), ("c",), READING),
+    *(CONNECTION_ID, "Customer", CopyPhase.SNAPSHOT, NOW, 5, NOW, NewestChange("2-1", NOW), ("c",), READING),
     opened=7,
+    count=EntryCount(12, ("a", "b"), is_unchecked=True, is_last_try=True),
     again=("1-1", "2-1"),
     derived_at=NOW,
     derived_of=NOW,
@@ -328,9 +341,9 @@ def test_the_connection_knows_when_its_next_run_is_due(subscribed: AnyStore) -> 
 
     _, one = use.create(APP_ID, CONNECTION_ID, actor=AN_ACTOR, objects=("Invoice",), every_minutes=15, start="all")
     assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at == NOW
-    use.pause(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+    use.act(APP_ID, CONNECTION_ID, one.id, Action.SUBSCRIPTION_PAUSED, actor=AN_ACTOR)
     assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at is None
-    use.resume(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
+    use.act(APP_ID, CONNECTION_ID, one.id, Action.SUBSCRIPTION_RESUMED, actor=AN_ACTOR)
     assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at == NOW
     use.delete(APP_ID, CONNECTION_ID, one.id, actor=AN_ACTOR)
     assert (subscribed.connection(CONNECTION_ID) or a_connection()).run_due_at is None

@@ -35,7 +35,7 @@ from domain.settling import books_clock
 from domain.settling import queries as settling_queries
 from domain.settling import service as settling_service
 from domain.storage.statistics import KEPT_DAYS
-from domain.subscriptions import asking, derived, history, open_transactions, run, stored
+from domain.subscriptions import asking, derived, entry_counts, history, open_transactions, run, stored
 from domain.web_connector.outcomes import looking, lost_response, pages, processor_exception
 from domain.web_connector.protocol import soap
 from domain.web_connector.session import admission, backoff, receiving, runs, sending, sets
@@ -230,6 +230,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "subscriptions of a connection": [str(subscription.MAX_SUBSCRIPTIONS), f"{subscription.MAX_OBJECTS} objects"],
     "`every_minutes` of a subscription": [allowed(models.NewSubscription, "every_minutes")],
     "`verify_days` of a subscription": [allowed(models.NewSubscription, "verify_days")],
+    "record of a change": [
+        f"{stored.MAX_RECORD_BYTES // 1_000_000} MB",
+        f"{stored.MAX_PACKED_BYTES // 1_000} KB compressed",
+    ],
+    "new entries of a list": [f"{asking.OVERLAP.total_seconds() / 60:g} minutes", f"{entry_counts.MAX_CREATED:,}"],
     "open transactions of an object": [f"{open_transactions.MAX_OPEN:,}"],
     "entries of a list whose derived fields": [f"{derived.MAX_DERIVED:,}"],
     "run of subscriptions": [f"{runs.MAX_SECONDS // 60} minutes", f"{runs.MAX_RECEIVED_BYTES // 10**6} MB"],

@@ -8,7 +8,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from domain.records.subscription import BooksCopy, ChangePage, CopyPhase, NewestRecord, ObjectCopy, PageKind
+from domain.records.subscription import BooksCopy, ChangePage, CopyPhase, NewestChange, ObjectCopy, PageKind
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from local.sam_local import samples
@@ -105,7 +105,7 @@ def _subscribe(history: RandomHistory) -> None:
     assert created.status == 201, created.text
     store, now = history.service.store, timestamp(history.service.clock())
     [one] = store.copy_state(connection_id).subscriptions
-    began, newest = one.began_at, NewestRecord("80000001-1", "2026-03-14T12:00:00-05:00")
+    began, newest = one.began_at, NewestChange("80000001-1", "2026-03-14T12:00:00-05:00")
     customers = ObjectCopy(
         connection_id,
         "Customer",

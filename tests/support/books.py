@@ -30,6 +30,7 @@ class Record:
     """What a payment has paid, by id."""
     balance: int = 0
     """The balance of an entry of a list, which changes without notice."""
+    created: datetime = datetime(2026, 3, 1, tzinfo=UTC)
 
 
 PAID_FIELDS = {
@@ -44,6 +45,7 @@ class Books:
     """A company. `clock` is that of its machine.
 
     `payment_touches` and `deletion_touches` are whether a payment, or its deletion, changes the time of what it pays.
+    `merge_lists_source` is whether the source of a merge is among the deletions.
     """
 
     clock: datetime = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -54,6 +56,7 @@ class Books:
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(1, 1 << 40)))
     payment_touches: bool = False
     deletion_touches: bool = False
+    merge_lists_source: bool = False
 
     def tick(self, seconds: float = 1) -> None:
         """Let time pass."""
@@ -62,7 +65,8 @@ class Books:
     def add(self, kind: str, name: str, *, date: str = "2026-03-01") -> Record:
         """Add a record."""
         amount = 10_000 if kind in PAID_FIELDS else 0
-        record = Record(kind, f"{next(self.numbers):X}-1", name, date, self.clock, amount=amount)
+        id_ = f"{next(self.numbers):X}-1"
+        record = Record(kind, id_, name, date, self.clock, amount=amount, created=self.clock)
         self.records[record.id] = record
         return record
 
@@ -77,6 +81,13 @@ class Books:
         del self.records[record.id]
         self.deleted.append((record, self.clock))
         self._touch(record, self.deletion_touches)
+
+    def merge(self, source: Record, target: Record) -> None:
+        """Merge an entry of a list into another one."""
+        self.change(target)
+        del self.records[source.id]
+        if self.merge_lists_source:
+            self.deleted.append((source, self.clock))
 
     def void(self, record: Record) -> None:
         """Void a transaction: it has no amount, and pays nothing."""
@@ -136,7 +147,10 @@ class Books:
         else:
             found = [record.id for record in self._matching(query, kind)]
             limit = int(query.findtext("MaxReturned") or len(found) or 1)
-            if query.get("iterator") == "Start":
+            if query.get("metaData") == "MetaDataOnly":
+                _status(response, 0 if found else 1, "Info", "OK")
+                response.set("retCount", str(len(found)))
+            elif query.get("iterator") == "Start":
                 iterator_id = f"{{{next(self.numbers)}}}"
                 self.iterators[iterator_id] = found
                 self._answer_page(query, response, iterator_id, kind)
@@ -163,6 +177,7 @@ class Books:
             is_list = kind in self.lists
             fields = {
                 "ListID" if is_list else "TxnID": record.id,
+                "TimeCreated": _text(record.created),
                 "TimeModified": _text(record.modified),
                 "EditSequence": str(record.edit_sequence),
                 "Name" if is_list else "TxnDate": record.name if is_list else record.date,
@@ -230,6 +245,7 @@ class Books:
             row = ET.SubElement(response, f"{family}DeletedRet")
             ET.SubElement(row, f"{family}DelType").text = record.kind
             ET.SubElement(row, f"{family}ID").text = record.id
+            ET.SubElement(row, "TimeCreated").text = _text(record.created)
             ET.SubElement(row, "TimeDeleted").text = _text(at)
 
 

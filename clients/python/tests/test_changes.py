@@ -18,6 +18,7 @@ from qbxml_queue import (
     FileCursor,
     ReadingFailed,
     ReadingRecovered,
+    RecordOmitted,
     ResyncRequired,
     SnapshotCompleted,
     SnapshotStarted,
@@ -239,7 +240,13 @@ def test_a_snapshot_does_not_replace_what_quickbooks_computes(
 def test_events_of_later_versions_and_of_requests_are_no_changes() -> None:
     assert change_of({"type": "record.archived", "object": "Customer"}) is None
     assert change_of({"type": "queued_request.completed", "result": {}}) is None
-    assert change_of(event("record.changed", id="1-1", record=None, record_omitted=True)) is None
+
+
+def test_a_record_that_is_too_large_for_an_event_is_told_without_it() -> None:
+    change = change_of(event("record.changed", id="1-1", record=None, record_omitted=True))
+
+    assert isinstance(change, RecordOmitted)
+    assert (change.object, change.id) == ("Customer", "1-1")
 
 
 def test_only_the_changes_of_the_connection_or_of_the_subscription_are_asked_for(

@@ -191,6 +191,21 @@ export interface RecordChanged<Name extends keyof RecordsByObject> {
   sequence: number;
   generation: number;
   record: RecordsByObject[Name];
+  record_omitted?: undefined;
+}
+
+/**
+ * A record has changed and is too large for an event: an invoice with thousands of lines. Ignore it like a `RecordChanged`.
+ * Otherwise read the record by its `id`, with `get` of its resource.
+ */
+export interface RecordOmitted {
+  type: "record.changed";
+  object: keyof RecordsByObject;
+  id: string;
+  sequence: number;
+  generation: number;
+  record: null;
+  record_omitted: true;
 }
 
 /** A record was deleted. Ignore it like a `RecordChanged`, and remember its `sequence` until the next snapshot. */
@@ -257,6 +272,7 @@ export interface ReadingRecovered {
 /** What `changes` yields. `type` and `object` tell the type of `record`. */
 export type BooksChange =
   | { [Name in keyof RecordsByObject]: RecordChanged<Name> }[keyof RecordsByObject]
+  | RecordOmitted
   | RecordDeleted
   | RecordDerived
   | SnapshotStarted

@@ -139,6 +139,10 @@ function Change({ change, differences, choose }) {
       }
       <${Differences} differences=${differences} />
       ${
+        change.record_omitted &&
+        html`<p class="muted small">The record is too large for an event. Query it by its id.</p>`
+      }
+      ${
         change.record &&
         html`
           <details class="small">

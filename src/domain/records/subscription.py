@@ -143,11 +143,27 @@ class BooksRange:
 
 
 @dataclass(frozen=True, slots=True)
-class NewestRecord:
-    """The record of an object that changed last, and when, in the time of the books."""
+class NewestChange:
+    """The last change or deletion of a record of an object, and when it was, in the time of the books."""
 
     id: str
     at: str
+    is_deletion: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCount:
+    """How many entries a list must have.
+
+    `created` are those of them that were created within the overlap: for each, its time as in a token, and its id.
+    `is_unchecked` is whether a snapshot has given the number and no sweep has compared it yet. `is_last_try` is whether
+    that snapshot was made because the number of the one before was wrong as well.
+    """
+
+    number: int
+    created: tuple[str, ...] = ()
+    is_unchecked: bool = False
+    is_last_try: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +172,9 @@ class ObjectPass:
 
     `began_at` is the time of ours before its first message. `ranges` are still to be read. `is_open` is whether an
     iterator was opened for the first of them, which then had `total` records. `watermark` and `newest` are what the
-    pages so far show, `tokens` what they contain, and `records` their number. `has_found_newest` is whether the newest
-    record of the former pass was found again.
+    pages so far show, and `tokens` what they contain. `records` is how many records the ranges had that were read to
+    the end, and `records_of_range` how many the pages of the first of `ranges` had. `has_found_newest` is whether the
+    newest change of the former pass was found again. `count` is how many entries a list must have after these pages.
     """
 
     began_at: str
@@ -165,10 +182,17 @@ class ObjectPass:
     is_open: bool = False
     total: int = 0
     watermark: str | None = None
-    newest: NewestRecord | None = None
+    newest: NewestChange | None = None
     tokens: tuple[str, ...] = ()
     records: int = 0
     has_found_newest: bool = False
+    records_of_range: int = 0
+    count: EntryCount | None = None
+
+    @property
+    def records_so_far(self) -> int:
+        """How many records the pages had that count."""
+        return self.records + self.records_of_range
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +201,12 @@ class ObjectCopy:
 
     `generation` is that of its last snapshot. `began_at` is when the reading began: at the creation of a subscription
     or at a resync. `watermark` is a time of the books: everything that changed before it was read. `tokens` tell what
-    the last pass found, as far as the overlap reaches. `newest` is the record that changed last, which each pass must
-    find again. `reading` is the pass that needs more messages, or None. `page_size` is that of the next page. `problem`
-    says why the object cannot be read. `file_id` is the mark of the company file that was read, if it is known.
-    `records` is how many records the last complete snapshot had, or None. `found` are the numbers of changes that were
-    found outside of snapshots, by the hour since 1970, for a day.
+    the last pass found, as far as the overlap reaches. `newest` is the last change, which each pass must find again.
+    `reading` is the pass that needs more messages, or None. `page_size` is that of the next page. `problem` says why
+    the object cannot be read. `file_id` is the mark of the company file that was read, if it is known. `records` is how
+    many records the last complete snapshot had, or None. `found` are the numbers of changes that were found outside of
+    snapshots, by the hour since 1970, for a day. `count` is how many entries a list must have, or None if they are not
+    counted.
 
     `opened` is the activity (`BooksCopy.active`) for which the open transactions were read, or None if they never were.
     `again` are the ids of those to read again. `derived_at` is when the derived fields were last read to the end, and
@@ -194,7 +219,7 @@ class ObjectCopy:
     began_at: str
     generation: int = 0
     watermark: str | None = None
-    newest: NewestRecord | None = None
+    newest: NewestChange | None = None
     tokens: tuple[str, ...] = ()
     reading: ObjectPass | None = None
     page_size: int = FIRST_PAGE_SIZE
@@ -207,6 +232,7 @@ class ObjectCopy:
     derived_at: str | None = None
     derived_of: str = ""
     gap: str | None = None
+    count: EntryCount | None = None
     revision: int = 1
 
     @property

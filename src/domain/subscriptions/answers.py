@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from domain import qbxml
+from domain.qbxml.codes.statuses import NO_MATCH
 from domain.timestamps import books_time
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class BooksChange:
     at: datetime | None
     content: Mapping[str, Any]
     is_deletion: bool = False
+    created_at: datetime | None = None
 
     @cached_property
     def token(self) -> str:
@@ -55,6 +57,12 @@ class QueryAnswer:
         """Return the records of a query for an object, without what QuickBooks changes without notice."""
         return [_record(row, books_object) for row in self.rows(books_object.returned, books_object.id_field)]
 
+    @property
+    def number(self) -> int | None:
+        """The number of records in the answer to a query for it, or None if it tells none."""
+        number = self.members.get("@retCount", 0 if self.status.code == NO_MATCH else None)
+        return number if isinstance(number, int) and not self.status.is_error else None
+
     def rows(self, name: str, id_field: str) -> list[Mapping[str, Any]]:
         """Return the elements of a name that have an id."""
         return [row for row in _rows(self.members, name) if row.get(id_field)]
@@ -70,6 +78,7 @@ class QueryAnswer:
                 books_time(row.get("TimeDeleted")),
                 {"id": row[books_object.id_field], "time_deleted": row.get("TimeDeleted")},
                 is_deletion=True,
+                created_at=books_time(row.get("TimeCreated")),
             )
             for row in own
         ]
@@ -108,7 +117,8 @@ def _record(row: Mapping[str, Any], books_object: BooksObject) -> BooksChange:
         "time_modified": row.get("TimeModified"),
         "record": _without(row, books_object.left_out),
     }
-    return BooksChange(row[books_object.id_field], books_time(row.get("TimeModified")), content)
+    created_at = books_time(row.get("TimeCreated"))
+    return BooksChange(row[books_object.id_field], books_time(row.get("TimeModified")), content, created_at=created_at)
 
 
 def _without(value: Any, names: Collection[str]) -> Any:

@@ -7,7 +7,8 @@
 | again | transactions by id | their paid state differs from what the feed has said |
 | open | the paid state of the transactions of an object that are not paid | a transaction has changed |
 | page | the first page of a snapshot | nothing above is due |
-| derived | a page of the derived fields of a list | they are due, and nothing else is |
+| derived | a page of the derived fields of a list | they are due, and nothing above is |
+| sweep | the number of entries of lists | a snapshot has read them, and nothing above is due |
 
 A repeated call sends the same message, and its answer is read with the same queries, so they follow from what is stored
 and from the message alone.
@@ -15,7 +16,7 @@ and from the message alone.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from domain.subscriptions import derived, open_transactions
 from domain.subscriptions.messages import (
     Read,
     activity_query,
+    count_query,
     deletions_query,
     derived_query,
     message_text,
@@ -68,6 +70,17 @@ ACTIVITY = "activity"
 """Stands for the query that tells whether any transaction has changed, as the name of an object does for its query."""
 
 
+@dataclass(frozen=True, slots=True)
+class NumberOf:
+    """Stands for the query for the number of entries of a list."""
+
+    name: str
+
+
+Subject = str | Kind | NumberOf
+"""What a query of a message stands for: an object, the deletions of a kind, the activity or the entries of a list."""
+
+
 class Asking(StoredCopy):
     """Decides what to ask for."""
 
@@ -92,6 +105,7 @@ class Asking(StoredCopy):
         moments = [self.due_at(name) for name in self.objects]
         moments += [moment for name in self.objects if (moment := self._derived_due_at(name)) is not None]
         moments += ["" for name in self.objects if self._is_open_due(name) or name in self._put_off]
+        moments += ["" for _ in self._unchecked()]
         earliest = min(moments, default="9")
         return None if earliest == "9" else earliest or timestamp(self.now)
 
@@ -142,12 +156,22 @@ class Asking(StoredCopy):
             return replace(goes_on, limit=self._limit(asked.kind, *asked.names))
         swept = self._swept_together() if any(map(self._is_swept, due)) else []
         if swept and not any(self.objects[name].reading for name in due):
-            names = tuple(swept[: 1 if self.copy.is_alone else MAX_SWEPT])
-            return replace(following, names=names, kind=RunMessageKind.SWEEP, limit=self._sweep_limit(names))
-        if not further:
-            return None
-        kind, name = further[0]
-        return replace(following, names=(name,), kind=kind, limit=self._limit(kind, name))
+            return self._sweep(following, swept)
+        if further:
+            kind, name = further[0]
+            return replace(following, names=(name,), kind=kind, limit=self._limit(kind, name))
+        unchecked = self._unchecked()
+        return self._sweep(following, unchecked) if unchecked else None
+
+    def _sweep(self, following: RunMessage, names: Sequence[str]) -> RunMessage:
+        """Return the message that asks for the changes of the first of these objects together."""
+        swept = tuple(names[: 1 if self.copy.is_alone else MAX_SWEPT])
+        return replace(following, names=swept, kind=RunMessageKind.SWEEP, limit=self._sweep_limit(swept))
+
+    def _unchecked(self) -> Sequence[str]:
+        """Return the lists whose entries a snapshot has counted. They are compared at once, before more changes."""
+        found = [(name, one.count) for name, one in self.objects.items() if self._is_swept(name)]
+        return [name for name, count in found if count and count.is_unchecked]
 
     def _further(self, due: Sequence[str]) -> Sequence[tuple[RunMessageKind, str]]:
         """Return the messages about one object that are due, in their order."""
@@ -228,19 +252,21 @@ class Asking(StoredCopy):
         """Return the QBXML of a message."""
         return message_text([read for _, read in self._reads(asked)], self.version)
 
-    def _reads(self, asked: RunMessage) -> Sequence[tuple[str | Kind, Read]]:
-        """Return the queries of a message. Each has the object, the kind of objects or the activity."""
+    def _reads(self, asked: RunMessage) -> Sequence[tuple[Subject, Read]]:
+        """Return the queries of a message, each with what it stands for."""
         names = self._current(asked)
         if asked.is_sweep:
             return self._sweep_queries(names, asked)
         return [(name, self._single_query(name, asked)) for name in names]
 
-    def _sweep_queries(self, names: Sequence[str], asked: RunMessage) -> Sequence[tuple[str | Kind, Read]]:
-        reads: list[tuple[str | Kind, Read]] = []
+    def _sweep_queries(self, names: Sequence[str], asked: RunMessage) -> Sequence[tuple[Subject, Read]]:
+        reads: list[tuple[Subject, Read]] = []
         for name in names:
             since = BooksRange(self._since(name))
             label = f"{asked.number}.{name}"
             reads.append((name, self._query(name, since, label=label, limit=asked.limit, iterator={})))
+            if self.objects[name].count is not None and known_object(name).is_counted_in(self.version):
+                reads.append((NumberOf(name), count_query(known_object(name), label=f"{label}.number")))
         is_active = any(known_object(name).paid_fields_in(self.version) for name in names)
         for kind in Kind:
             own = [name for name in names if known_object(name).kind is kind]
@@ -261,9 +287,12 @@ class Asking(StoredCopy):
         return _with_overlap(activity.at) if activity else self._since_all(names)
 
     def _since_all(self, names: Sequence[str]) -> str | None:
-        """Return the earliest time from which the changes of one of these objects are read, or None for all."""
-        since = [self._since(name) for name in names]
-        return None if None in since else min((one for one in since if one), key=known_books_time)
+        """Return the earliest time from which the changes of one of these objects are read, or None for all.
+
+        Nothing was ever found of an object without a watermark, so what was deleted of it does not matter.
+        """
+        since = [moment for name in names if (moment := self._since(name)) is not None]
+        return min(since, key=known_books_time, default=None)
 
     def _single_query(self, name: str, asked: RunMessage) -> Read:
         """Return the query of a message about one object."""
@@ -323,7 +352,8 @@ class Asking(StoredCopy):
         if not reading.is_open or asked.iterator_id:
             return reading
         halves = self._halves(one, reading) if reading.total > one.page_size else None
-        return replace(reading, is_open=False, total=0, ranges=(*(halves or reading.ranges[:1]), *reading.ranges[1:]))
+        ranges = (*(halves or reading.ranges[:1]), *reading.ranges[1:])
+        return replace(reading, is_open=False, total=0, records_of_range=0, ranges=ranges)
 
     def _halves(self, one: ObjectCopy, reading: ObjectPass) -> tuple[BooksRange, BooksRange] | None:
         """Return the parts of the first range. They depend on what is stored only, and not on the present."""

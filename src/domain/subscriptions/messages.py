@@ -78,6 +78,14 @@ def object_query(
     return Read(label, query)
 
 
+def count_query(books_object: BooksObject, *, label: str) -> Read:
+    """Return the query for how many records an object has. Assumed: as many as the query without `metaData` returns."""
+    query = Element(books_object.request, {"requestID": label, "metaData": "MetaDataOnly"})
+    if books_object.has_active_status:
+        SubElement(query, "ActiveStatus").text = "All"
+    return Read(label, query)
+
+
 def deletions_query(kind: Kind, names: Collection[str], since: str | None, *, label: str) -> Read:
     """Return the query for the deletions of these objects of a kind since a time of the books, or for all."""
     request, element = deletion_query(kind)

@@ -55,7 +55,8 @@ _PAID = ("AppliedAmount", "BalanceRemaining", "BalanceRemainingInHomeCurrency", 
 """The derived fields of transactions that tell whether and how far one is paid."""
 
 _NARROW_SINCE = "4.0"
-"""The version that added `IncludeRetElement`, with which only some elements of a record are read."""
+"""The version that added `IncludeRetElement`, with which only some elements of a record are read, and `metaData`, with
+which only their number is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,10 @@ class BooksObject:
     def reports_deletions_in(self, version: str) -> bool:
         """Whether QuickBooks reports deletions in a version of QBXML."""
         return self.deleted_since is not None and version_number(self.deleted_since) <= version_number(version)
+
+    def is_counted_in(self, version: str) -> bool:
+        """Whether a version of QBXML tells how many entries a list has. Only entries of lists can be merged."""
+        return self.is_list and self.reports_deletions_in(version) and _has_narrow_queries(version)
 
     @property
     def has_paid_filter(self) -> bool:
@@ -194,9 +199,13 @@ def _since(model: RequestModel, element: str) -> str:
 
 def _narrow(fields: Mapping[str, str], version: str) -> Sequence[str]:
     number = version_number(version)
-    if number < version_number(_NARROW_SINCE):
+    if not _has_narrow_queries(version):
         return []
     return [name for name, since in fields.items() if version_number(since) <= number]
+
+
+def _has_narrow_queries(version: str) -> bool:
+    return version_number(version) >= version_number(_NARROW_SINCE)
 
 
 def deleted_kinds_in(kind: Kind, version: str) -> Sequence[str]:

@@ -7,9 +7,13 @@ of names and of times share their bounds, so nothing is between two of them, wha
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from domain.records.subscription import BooksRange
 from domain.timestamps import books_time
+
+if TYPE_CHECKING:
+    from domain.subscriptions.answers import BooksChange
 
 _CHARACTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _DIGITS = 6
@@ -17,6 +21,14 @@ _DIGITS = 6
 
 _FIRST_DATE, _LAST_DATE = date(1990, 1, 1), date(2090, 12, 31)
 """Between these dates, a range of dates is divided. Transactions outside of them are in the first and last range."""
+
+
+def is_first_bound(change: BooksChange, part: BooksRange) -> bool:
+    """Whether a record is at the first bound of a range of names or times, so that the range before has it too."""
+    if part.first is None:
+        return False
+    name = change.content.get("record", {}).get("Name", "")
+    return name.upper() == part.first or (change.at is not None and change.at == books_time(part.first))
 
 
 def halves_of_names(whole: BooksRange) -> tuple[BooksRange, BooksRange] | None:

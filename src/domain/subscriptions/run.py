@@ -11,7 +11,7 @@ was therefore found by a pass that began at b. This holds whatever the clock of 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,8 @@ from domain.records.subscription import (
     FIRST_PAGE_SIZE,
     BooksRange,
     CopyPhase,
-    NewestRecord,
+    EntryCount,
+    NewestChange,
     ObjectCopy,
     ObjectPass,
     PageKind,
@@ -28,18 +29,21 @@ from domain.records.subscription import (
     RunMessageKind,
     next_number,
 )
-from domain.subscriptions import derived, open_transactions
+from domain.subscriptions import derived, entry_counts, open_transactions
 from domain.subscriptions.answers import BooksChange, answers_by_label, time_of_token
-from domain.subscriptions.asking import ACTIVITY, MAX_RANGE, MIN_PAGE_SIZE, OVERLAP, Asking
+from domain.subscriptions.asking import ACTIVITY, MAX_RANGE, MIN_PAGE_SIZE, OVERLAP, Asking, NumberOf
+from domain.subscriptions.entry_counts import Comparison, Suspicion
 from domain.subscriptions.objects import Kind, known_object
+from domain.subscriptions.ranges import is_first_bound
 from domain.subscriptions.remembered import digest
-from domain.subscriptions.stored import divided, texts_of
+from domain.subscriptions.stored import DELETIONS_KEPT, divided, texts_of
 from domain.timestamps import books_time, known_books_time, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from domain.subscriptions.answers import QueryAnswer
+    from domain.subscriptions.asking import Subject
     from domain.subscriptions.objects import BooksObject
 
 MAX_TOKENS = 1_000
@@ -50,6 +54,22 @@ MAX_PAGES = 50
 
 FAILED_RUNS = 3
 """After so many failed runs in a row, `subscription.failed` is emitted."""
+
+
+NO_DELETIONS = "Deletions cannot be read, so only a snapshot removes records. "
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a sweep has found of an object. `number` is how many entries its list has, if the sweep asked for it.
+
+    `problem` is why QuickBooks never tells the deletions, or None.
+    """
+
+    records: Sequence[BooksChange] = field(default_factory=list)
+    deletions: Sequence[BooksChange] = field(default_factory=list)
+    number: int | None = None
+    problem: str | None = None
 
 
 class RunState(Asking):
@@ -80,56 +100,55 @@ class RunState(Asking):
             after = replace(after, iterator_id=show(known_object(str(subject)), asked, answers[read.label]))
         return after
 
-    def _swept(self, asked: RunMessage, answers: Mapping[str | Kind, QueryAnswer]) -> None:
-        deletions: dict[str, list[BooksChange]] = {}
-        for subject, answer in answers.items():
-            if isinstance(subject, Kind) and not answer.status.is_error:
-                for name in asked.names:
-                    if known_object(name).kind is subject:
-                        deletions[name] = answer.deletions(known_object(name))
-        put_off = {subject for subject, answer in answers.items() if self._is_put_off(answer)}
-        if ACTIVITY in answers and put_off.isdisjoint({ACTIVITY, Kind.TRANSACTION}):
+    def _swept(self, asked: RunMessage, answers: Mapping[Subject, QueryAnswer]) -> None:
+        put_off = {subject: answer for subject, answer in answers.items() if _may_succeed_later(answer)}
+        for answer in put_off.values():
+            self.unanswered = _problem(answer)
+        if ACTIVITY in answers and put_off.keys().isdisjoint({ACTIVITY, Kind.TRANSACTION}):
             self._note_activity(asked, answers[ACTIVITY], answers[Kind.TRANSACTION])
-        failed = {subject: answer.status for subject, answer in answers.items() if answer.status.is_error}
-        for subject, answer in answers.items():
-            if isinstance(subject, Kind) or subject == ACTIVITY:
+        for name in asked.names:
+            known = known_object(name)
+            if name not in answers or not put_off.keys().isdisjoint({name, known.kind}):
                 continue
-            known = known_object(subject)
-            if not put_off.isdisjoint({subject, known.kind}):
-                continue
-            if status := failed.get(subject) or failed.get(known.kind):
-                self._refused(subject, f"QuickBooks reports {status.code}: {status.message}", status.code)
+            answer, deletions, number = answers[name], answers.get(known.kind), answers.get(NumberOf(name))
+            if answer.status.is_error:
+                self._refused(name, answer)
+            elif deletions is None or not deletions.status.is_error:
+                gone = deletions.deletions(known) if deletions else []
+                found = Found(answer.records(known), gone, number.number if number else None)
+                self._changed(known, asked, found)
+            elif len(asked.names) > 1:
+                self.copy = replace(self.copy, is_alone=True)  # One of the objects may be the reason.
             else:
-                self._changed(known, asked, answer.records(known), deletions.get(subject, []))
+                self._changed(known, asked, Found(answer.records(known), [], problem=_problem(deletions)))
 
-    def _is_put_off(self, answer: QueryAnswer) -> bool:
-        """Whether the same query may succeed later. Then the run fails when the other answers are applied."""
-        if not (answer.status.is_error and describe_status(answer.status.code).retryable):
-            return False
-        self.unanswered = f"QuickBooks reports {answer.status.code}: {answer.status.message}"
-        return True
-
-    def _changed(
-        self, known: BooksObject, asked: RunMessage, records: list[BooksChange], deletions: list[BooksChange]
-    ) -> None:
+    def _changed(self, known: BooksObject, asked: RunMessage, found: Found) -> None:
         """Apply the changes of an object since its watermark."""
-        one, began_at = self.objects[known.name], asked.asked_at or timestamp(self.now)
+        one, began_at = self._with_gap(self.objects[known.name], found), asked.asked_at or timestamp(self.now)
         own = books_time(self._since(known.name))
-        deletions = [change for change in deletions if own is None or change.at is None or change.at >= own]
-        reading = self._with(ObjectPass(began_at), one, deletions)
+        deletions = [change for change in found.deletions if own is None or change.at is None or change.at >= own]
+        is_blind = found.problem is not None
+        start = ObjectPass(began_at, has_found_newest=is_blind, count=None if is_blind else one.count)
+        reading = self._with(start, one, deletions)
         if self._items_with(known, deletions) >= MAX_PAGES:
             self._note_read(known.name)
-            self._store(self._to_resync(one, "More records were deleted than one run can report."))
+            self._store(self._to_resync(one, f"{len(deletions):,} records were deleted, more than a run can report."))
             return
-        is_large = self._items_with(known, [*records, *deletions]) >= MAX_PAGES
-        if known.has_limit and (len(records) >= asked.limit or is_large):
+        is_large = self._items_with(known, [*found.records, *deletions]) >= MAX_PAGES
+        if known.has_limit and (len(found.records) >= asked.limit or is_large):
             self._emit_new(PageKind.DELETED, one, deletions)
             whole = BooksRange(self._since(known.name))
-            self._store(replace(one, reading=replace(reading, ranges=(whole,), records=0)))
+            self._store(replace(one, reading=replace(reading, ranges=(whole,))))
             return
-        self._emit_new(PageKind.CHANGED, one, records)
+        self._emit_new(PageKind.CHANGED, one, found.records)
         self._emit_new(PageKind.DELETED, one, deletions)
-        self._complete(known, one, self._with(reading, one, records))
+        self._complete(known, one, self._with(reading, one, found.records), found)
+
+    def _with_gap(self, one: ObjectCopy, found: Found) -> ObjectCopy:
+        """Return an object with the reason why its deletions cannot be read, or without it."""
+        if found.problem is not None:
+            return replace(one, gap=f"{NO_DELETIONS}{found.problem}")
+        return replace(one, gap=None) if (one.gap or "").startswith(NO_DELETIONS) else one
 
     def _items_with(self, known: BooksObject, changes: Sequence[BooksChange]) -> int:
         """Return how many items a commit has at most with these changes: pages, and parts of what was said."""
@@ -175,7 +194,7 @@ class RunState(Asking):
         """Emit transactions whose paid state differs from what the feed has said. Those that are gone were deleted."""
         one, remembered = self.objects[known.name], self.remembered(known.name)
         if answer.status.is_error and answer.status.code != SOME_NOT_FOUND:
-            self._refused(known.name, self._reason(answer), answer.status.code)
+            self._refused(known.name, answer)
             return
         fields = known.paid_fields_in(self.version)
         records = answer.records(known)
@@ -218,10 +237,9 @@ class RunState(Asking):
 
     def _reason(self, answer: QueryAnswer) -> str:
         """Return the status of an answer for people. Raises Unanswered if the same query may succeed later."""
-        problem = f"QuickBooks reports {answer.status.code}: {answer.status.message}"
-        if describe_status(answer.status.code).retryable:
-            raise Unanswered(problem)
-        return problem
+        if _may_succeed_later(answer):
+            raise Unanswered(_problem(answer))
+        return _problem(answer)
 
     def _page(self, known: BooksObject, asked: RunMessage, answer: QueryAnswer) -> str | None:
         """Apply a page of an object. Return the id of its iterator if there are more pages."""
@@ -233,15 +251,12 @@ class RunState(Asking):
             self._store(replace(one, page_size=min(MAX_RANGE, 2 * one.page_size)))
             return None
         if status.is_error:
-            self._refused(known.name, f"QuickBooks reports {status.code}: {status.message}", status.code)
+            self._refused(known.name, answer)
             return None
         # A long pass needs many sessions. If one is interrupted, the failure counts until the next page is there.
         self._progressed()
         if one.phase is CopyPhase.SNAPSHOT and one.reading is None:
-            generation = next_number(one.generation, self.now)
-            file_id = self.file_id or one.file_id
-            one = replace(one, generation=generation, newest=None, tokens=(), opened=one.opened or 0, file_id=file_id)
-            self._emit(PageKind.SNAPSHOT_STARTED, one, [{}])
+            one, reading = self._snapshot_started(known, one, reading)
         records = answer.records(known)
         self._emit_new(PageKind.CHANGED, one, records)
         reading = self._with(reading, one, records)
@@ -250,18 +265,38 @@ class RunState(Asking):
             total = reading.total if reading.is_open else remaining + len(records)
             self._store(replace(one, reading=replace(reading, is_open=True, total=total)))
             return status.iterator_id
-        rest = reading.ranges[1:]
         limit = None if known.has_iterator else self._limit_without_iterator(one, reading, asked)
-        if known.has_limit and limit and len(records) >= limit:
-            rest = (*(self._halves(one, reading) or ()), *rest)
-        reading = replace(reading, ranges=rest, is_open=False, total=0)
-        if rest:
+        is_cut = bool(known.has_limit and limit and len(records) >= limit)
+        halves = (self._halves(one, reading) if is_cut else None) or ()
+        reading = replace(
+            reading,
+            ranges=(*halves, *reading.ranges[1:]),
+            is_open=False,
+            total=0,
+            records=reading.records + (0 if halves else reading.records_of_range),
+            records_of_range=0,
+        )
+        if reading.ranges:
             self._store(replace(one, reading=reading))
             return None
         if one.phase is CopyPhase.SNAPSHOT:
             self._emit(PageKind.SNAPSHOT_COMPLETED, one, [{"records": reading.records}])
+            if reading.count:
+                reading = replace(reading, count=replace(reading.count, number=reading.records))
         self._complete(known, one, reading)
         return None
+
+    def _snapshot_started(
+        self, known: BooksObject, one: ObjectCopy, reading: ObjectPass
+    ) -> tuple[ObjectCopy, ObjectPass]:
+        """Return an object and its pass at the first page of a snapshot, which gives the object its generation."""
+        generation = next_number(one.generation, self.now)
+        file_id = self.file_id or one.file_id
+        begun = replace(one, generation=generation, newest=None, tokens=(), opened=one.opened or 0, file_id=file_id)
+        self._emit(PageKind.SNAPSHOT_STARTED, begun, [{}])
+        is_last_try = one.count is not None and one.count.is_last_try
+        count = EntryCount(0, is_unchecked=True, is_last_try=is_last_try)
+        return begun, replace(reading, count=count if known.is_counted_in(self.version) else None)
 
     def _with(self, reading: ObjectPass, one: ObjectCopy, changes: Sequence[BooksChange]) -> ObjectPass:
         """Return the pass after these changes."""
@@ -269,64 +304,84 @@ class RunState(Asking):
         moments = [change.at for change in changes if change.at]
         newest = reading.newest
         for change in changes:
-            if change.at and not change.is_deletion and (newest is None or change.at > known_books_time(newest.at)):
-                newest = NewestRecord(change.id, change.at.isoformat())
+            if change.at and (newest is None or change.at > known_books_time(newest.at)):
+                newest = NewestChange(change.id, change.at.isoformat(), change.is_deletion)
         found = one.newest is not None and any(change.id == one.newest.id for change in changes)
         highest = max(moments, default=None)
         candidate = (highest - elapsed).isoformat(timespec="seconds") if highest else None
         watermark = _later(reading.watermark, candidate)
         tokens = _reached({*reading.tokens, *(change.token for change in changes)}, watermark)
-        return replace(
+        after = replace(
             reading,
             watermark=watermark,
             newest=newest,
             tokens=tokens,
-            records=reading.records + len(changes),
             has_found_newest=reading.has_found_newest or found,
+            count=self._counted(reading, one, changes),
         )
+        if not reading.ranges:
+            return after
+        own = [change for change in changes if not is_first_bound(change, reading.ranges[0])]
+        return replace(after, records_of_range=reading.records_of_range + len(own))
 
-    def _complete(self, known: BooksObject, one: ObjectCopy, reading: ObjectPass) -> None:
-        """End a pass over an object: its watermark moves. A record that disappeared means that the file is another."""
-        is_lost = (
-            one.phase is CopyPhase.CHANGES
-            and one.newest is not None
-            and self._is_reached(one.newest, self._since(one.name))
-            and not reading.has_found_newest
-            and known.reports_deletions_in(self.version)
-        )
-        if is_lost:
-            message = (
-                "The record that changed last is neither in the books nor deleted. A backup may have been restored."
-            )
+    def _counted(self, reading: ObjectPass, one: ObjectCopy, changes: Sequence[BooksChange]) -> EntryCount | None:
+        """Return how many entries the list must have after these changes, if it is counted."""
+        if reading.count is None:
+            return None
+        known = {*one.tokens, *reading.tokens}
+        new = [change for change in changes if change.token not in known]
+        if one.phase is CopyPhase.SNAPSHOT:
+            return entry_counts.kept(entry_counts.counted(reading.count, new, None), _overlap_of(reading.watermark))
+        since = _overlap_of(one.watermark)
+        return entry_counts.kept(entry_counts.counted(reading.count, new, since), since)
+
+    def _complete(self, known: BooksObject, one: ObjectCopy, reading: ObjectPass, found: Found | None = None) -> None:
+        """End a pass over an object: its watermark moves. `found` is what a sweep has found that was the whole pass."""
+        watermark = _later(one.watermark, reading.watermark)
+        tokens = _reached(reading.tokens, watermark)
+        count = entry_counts.kept(reading.count, _overlap_of(watermark)) if len(tokens) < MAX_TOKENS else None
+        compared = Comparison(count)
+        if count and found:
+            compared = entry_counts.compared(count, found.number, len(found.deletions))
+        if self._is_lost(known, one, reading) and compared.suspicion is not Suspicion.FEWER:
+            message = "The last change is not in the books any more. A backup may have been restored."
             self._store(self._to_resync(one, message))
             return
         self._note_read(known.name)
-        if one.phase is CopyPhase.CHANGES and one.reading is None and set(reading.tokens) == set(one.tokens):
+        is_same = set(reading.tokens) == set(one.tokens) and compared == Comparison(one.count)
+        if one.phase is CopyPhase.CHANGES and one.reading is None and is_same and one == self.objects[one.name]:
             return  # Nothing has changed, so nothing moves.
-        watermark = _later(one.watermark, reading.watermark)
         after = replace(
             one,
-            phase=CopyPhase.CHANGES,
+            phase=CopyPhase.CHANGES if compared.suspicion is None else CopyPhase.SNAPSHOT,
             watermark=watermark,
             newest=reading.newest or (one.newest if not known.reports_deletions_in(self.version) else None),
-            tokens=_reached(reading.tokens, watermark),
+            tokens=tokens,
             reading=None,
             problem=None,
             file_id=self.file_id or one.file_id,
             records=reading.records if one.phase is CopyPhase.SNAPSHOT else one.records,
             page_size=max(one.page_size, min(FIRST_PAGE_SIZE, 2 * one.page_size)),
+            count=compared.count,
         )
         self._store(after)
 
-    def _is_reached(self, newest: NewestRecord, since: str | None) -> bool:
-        """Whether a query since a time returns a record. A deletion moves the watermark as a change does."""
-        return since is None or known_books_time(newest.at) >= known_books_time(since)
+    def _is_lost(self, known: BooksObject, one: ObjectCopy, reading: ObjectPass) -> bool:
+        """Whether the last change of an object is neither in the books nor among the deletions.
 
-    def _refused(self, name: str, problem: str, code: int) -> None:
+        The watermark may be later than the newest record of a snapshot, because a deletion had moved it before. Then
+        no query returns that record.
+        """
+        newest, since = one.newest, _overlap_of(one.watermark)
+        if one.phase is not CopyPhase.CHANGES or newest is None or reading.has_found_newest:
+            return False
+        at = known_books_time(newest.at)
+        is_reached = (since is None or at >= since) and (not newest.is_deletion or at > self.now - DELETIONS_KEPT)
+        return is_reached and known.reports_deletions_in(self.version)
+
+    def _refused(self, name: str, answer: QueryAnswer) -> None:
         """Note that QuickBooks refused to read an object. If it may succeed later, the run fails."""
-        if describe_status(code).retryable:
-            raise Unanswered(problem)
-        self.unsupported(name, problem)
+        self.unsupported(name, self._reason(answer))
 
     def unsupported(self, name: str, problem: str) -> None:
         """Note that QuickBooks cannot read an object."""
@@ -381,9 +436,25 @@ class Unanswered(Exception):
     """QuickBooks did not answer a message, so the run failed. The message is for people."""
 
 
+def _problem(answer: QueryAnswer) -> str:
+    """Return the status of an answer for people."""
+    return f"QuickBooks reports {answer.status.code}: {answer.status.message}"
+
+
+def _may_succeed_later(answer: QueryAnswer) -> bool:
+    """Whether QuickBooks refused a query that it may answer later, because somebody uses the object for example."""
+    return answer.status.is_error and describe_status(answer.status.code).retryable
+
+
+def _overlap_of(watermark: str | None) -> datetime | None:
+    """Return where the overlap before a watermark begins."""
+    return known_books_time(watermark) - OVERLAP if watermark else None
+
+
 def _reached(tokens: Iterable[str], watermark: str | None) -> tuple[str, ...]:
     """Return the newest tokens, as far as the overlap before a watermark reaches."""
-    oldest = time_of_token(known_books_time(watermark) - OVERLAP) if watermark else ""
+    since = _overlap_of(watermark)
+    oldest = time_of_token(since) if since else ""
     return tuple(sorted(token for token in tokens if token >= oldest)[-MAX_TOKENS:])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -23,11 +24,16 @@ from domain.subscriptions.progress import Progress
 from domain.timestamps import timestamp, timestamp_from
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from domain.ports import Clock, IdSource
     from domain.records.connection import Connection
     from domain.storage.ports import SubscriptionStore
+
+Change = Callable[[Subscription, CopyState, str], Subscription]
+
+FIRST_START = "1980"
+"""No books are older, and QuickBooks has no times before 1970."""
 
 CONTENDED = "Other calls are changing the subscriptions of this connection."
 
@@ -66,6 +72,8 @@ class SubscriptionService:
         Raises InvalidRequest if an object or what is included does not exist, and InvalidState.
         """
         check_objects(settings["objects"], settings.get("include", {}))
+        if settings["start"] not in {START_WITH_ALL, START_NOW} and settings["start"] > timestamp(self._clock()):
+            raise InvalidRequest.of("start", "is in the future. Use all, now or a time in the past")
         subscription_id = self._new_id()
 
         def step(state: CopyState) -> tuple[None, Subscription]:
@@ -88,7 +96,7 @@ class SubscriptionService:
         If an object is added, all objects of the subscription begin again at its `start`.
         """
 
-        def changed(before: Subscription, now: str) -> Subscription:
+        def changed(before: Subscription, _: CopyState, now: str) -> Subscription:
             after = replace(before, **settings)
             if "include" not in settings:
                 kept = {name: parts for name, parts in after.include.items() if name in after.objects}
@@ -100,57 +108,12 @@ class SubscriptionService:
 
         return self._change(app_id, connection_id, subscription_id, Action.SUBSCRIPTION_CHANGED, actor, changed)
 
-    def run(
-        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
+    def act(
+        self, app_id: str, connection_id: str, subscription_id: str, action: Action, *, actor: Actor
     ) -> tuple[Progress, Subscription]:
-        """Let the next session read the objects, even if they are not due."""
-        return self._change(
-            app_id,
-            connection_id,
-            subscription_id,
-            Action.SUBSCRIPTION_RUN,
-            actor,
-            lambda before, now: replace(before, runs_at=now),
-        )
-
-    def pause(
-        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[Progress, Subscription]:
-        """Read the objects no more, unless another subscription has them."""
-        return self._change(
-            app_id,
-            connection_id,
-            subscription_id,
-            Action.SUBSCRIPTION_PAUSED,
-            actor,
-            lambda before, now: replace(before, paused_at=before.paused_at or now),
-        )
-
-    def resume(
-        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[Progress, Subscription]:
-        """Read the objects again, from where the reading had stopped."""
-        return self._change(
-            app_id,
-            connection_id,
-            subscription_id,
-            Action.SUBSCRIPTION_RESUMED,
-            actor,
-            lambda before, _: replace(before, paused_at=None),
-        )
-
-    def resync(
-        self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor
-    ) -> tuple[Progress, Subscription]:
-        """Begin a snapshot of a new generation with the next run."""
-        return self._change(
-            app_id,
-            connection_id,
-            subscription_id,
-            Action.SUBSCRIPTION_RESYNCED,
-            actor,
-            lambda before, now: replace(before, start=START_WITH_ALL, began_at=now),
-        )
+        """Run, pause, resume or resync a subscription, by the action of the audit log."""
+        change = _ACTS[action]
+        return self._change(app_id, connection_id, subscription_id, action, actor, change)
 
     def delete(self, app_id: str, connection_id: str, subscription_id: str, *, actor: Actor) -> None:
         """Remove a subscription, and what was read of objects that no other one wants."""
@@ -187,11 +150,11 @@ class SubscriptionService:
         subscription_id: str,
         action: Action,
         actor: Actor,
-        change: Callable[[Subscription, str], Subscription],
+        change: Change,
     ) -> tuple[Progress, Subscription]:
         def step(state: CopyState) -> tuple[Subscription, Subscription]:
             before, now = _found(state.subscriptions, subscription_id), timestamp(self._clock())
-            after = change(before, now)
+            after = change(before, state, now)
             return before, before if after == before else after.changed(now)
 
         return self._commit(app_id, connection_id, action, actor, step)
@@ -231,6 +194,25 @@ class SubscriptionService:
         return audit_entry(action, actor, subject, timestamp(self._clock()), name=one.name)
 
 
+def _resumed(before: Subscription, state: CopyState, now: str) -> Subscription:
+    """Return a subscription that is no longer paused. It begins again if its objects were never read for it.
+
+    That is so if another subscription began later with one of them while this one was paused.
+    """
+    later = [one for one in state.objects if one.name in before.objects and one.began_at > before.began_at]
+    is_missing = any(before.start != START_WITH_ALL or not one.generation for one in later)
+    return replace(before, paused_at=None, began_at=now if before.paused_at and is_missing else before.began_at)
+
+
+_ACTS: Mapping[Action, Change] = {
+    Action.SUBSCRIPTION_RUN: lambda before, _, now: replace(before, runs_at=now),
+    Action.SUBSCRIPTION_PAUSED: lambda before, _, now: replace(before, paused_at=before.paused_at or now),
+    Action.SUBSCRIPTION_RESUMED: _resumed,
+    Action.SUBSCRIPTION_RESYNCED: lambda before, _, now: replace(before, start=START_WITH_ALL, began_at=now),
+}
+"""What an action makes of a subscription, with the stored state and the present."""
+
+
 def _with_derived_since(before: Subscription | None, after: Subscription, now: str) -> Subscription:
     """Return a subscription with the time from which on it wants derived fields. All of them are emitted then."""
     if after.derived and not (before and before.derived):
@@ -257,7 +239,10 @@ def checked_start(start: str) -> str:
     """Return a start: one of the two words, or a timestamp. Raises ValueError."""
     if start in {START_WITH_ALL, START_NOW}:
         return start
-    return timestamp_from(start)
+    moment = timestamp_from(start)
+    if moment < FIRST_START:
+        raise ValueError(f"Use {START_WITH_ALL}, {START_NOW} or a time after {FIRST_START[:4]}.")
+    return moment
 
 
 def _found(subscriptions: Sequence[Subscription], subscription_id: str) -> Subscription:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 DELETIONS_KEPT = timedelta(days=85)
 """QuickBooks reports deletions of 90 days. An object that was not read for this long may have lost some."""
 
+NOT_READ = "The books were not read for so long that deletions may be missing."
+
 TRIED_AGAIN = timedelta(days=1)
 """How often an object is tried that QuickBooks could not read."""
 
@@ -44,6 +47,12 @@ BEFORE_NOW = timedelta(days=1)
 
 MAX_PAGE_BYTES = 300_000
 """The size of a stored page before compression. The database takes 400 KB."""
+
+MAX_PACKED_BYTES = 350_000
+"""The size of a page with one change, compressed. It has more than MAX_PAGE_BYTES before."""
+
+MAX_RECORD_BYTES = 2_000_000
+"""The largest change. An answer of the feed has at most 4 MiB, in which each quotation mark takes two bytes."""
 
 MAX_PAGE_CHANGES = 1_000
 
@@ -95,17 +104,27 @@ class StoredCopy:
         if start == START_WITH_ALL:
             after = _started(before, wish, before.began_at)
         elif before.phase is CopyPhase.CHANGES and before.reading is None and self._is_past(name, DELETIONS_KEPT):
-            after = self._moved_to_resync(before, "The books were not read for so long that deletions may be missing.")
+            after = self._moved_to_resync(before, NOT_READ)
         elif self.file_id and before.file_id not in {None, self.file_id} and before.phase in READ:
             after = self._moved_to_resync(before, "Another company file is open than the one that was read.")
         elif start and before.phase not in {CopyPhase.SNAPSHOT, CopyPhase.RESYNC_REQUIRED}:
             goes_on = start == START_NOW
             after = replace(before, began_at=wish.began_at) if goes_on else _started(before, wish, before.began_at)
         elif before.phase is CopyPhase.UNSUPPORTED and self._is_past(name, TRIED_AGAIN):
-            after = _started(before, wish, "")
+            after = self._tried_again(before, wish)
         elif self._is_to_verify(before, wish):
             after = replace(before, phase=CopyPhase.SNAPSHOT)
         return self._of_this_version(after)
+
+    def _tried_again(self, before: ObjectCopy, wish: Wish) -> ObjectCopy:
+        """Return the start of an object that QuickBooks could not read."""
+        after = _started(before, wish, "")
+        if after.phase is not CopyPhase.CHANGES:
+            return after
+        watermark = books_time(after.watermark)
+        if before.newest and watermark and watermark < self.now - DELETIONS_KEPT:
+            return self._moved_to_resync(before, NOT_READ)
+        return replace(after, newest=before.newest)
 
     def _moved_to_resync(self, before: ObjectCopy, problem: str) -> ObjectCopy:
         """Return an object that needs a resync. If one commit cannot take more of them, a later call stores it."""
@@ -164,11 +183,12 @@ class StoredCopy:
         if fields := known_object(one.name).paid_fields_in(self.version):
             for change in changes:
                 open_transactions.remember(self.remembered(one.name), change, fields, self.now)
-        self._emit(kind, one, [change.content for change in changes])
+        self._emit(kind, one, [storable(change.content) for change in changes])
 
     def _to_resync(self, one: ObjectCopy, problem: str) -> ObjectCopy:
-        self._emit(PageKind.RESYNC_REQUIRED, one, [{"reason": problem}])
-        return _resync_required(one, problem)
+        after = _resync_required(one, problem)
+        self._emit(PageKind.RESYNC_REQUIRED, one, [{"reason": after.problem}])
+        return after
 
     def _emit(self, kind: PageKind, one: ObjectCopy | None, contents: Sequence[Mapping[str, Any]]) -> None:
         """Add the pages of these changes."""
@@ -216,13 +236,13 @@ class StoredCopy:
 
 
 def _resync_required(one: ObjectCopy, problem: str) -> ObjectCopy:
-    return replace(one, phase=CopyPhase.RESYNC_REQUIRED, reading=None, problem=problem)
+    return replace(one, phase=CopyPhase.RESYNC_REQUIRED, reading=None, problem=f"{problem} Resync the subscription.")
 
 
 def _started(one: ObjectCopy, wish: Wish, after: str) -> ObjectCopy:
     """Return an object at the start that the subscriptions want which began after a moment."""
     start = wish.start_after(after)
-    begun = replace(one, began_at=wish.began_at, reading=None, problem=None)
+    begun = replace(one, began_at=wish.began_at, reading=None, problem=None, count=None)
     if start == START_WITH_ALL:
         # The books may be others than before, or a backup of them. So their former times count no more.
         return replace(begun, phase=CopyPhase.SNAPSHOT, watermark=None, file_id=None)
@@ -230,6 +250,15 @@ def _started(one: ObjectCopy, wish: Wish, after: str) -> ObjectCopy:
     earlier = [moment for text in (begun.watermark,) if (moment := books_time(text))]
     watermark = min([since, *earlier]).isoformat(timespec="seconds")
     return replace(begun, phase=CopyPhase.CHANGES, watermark=watermark, newest=None, tokens=())
+
+
+def storable(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a change without its record if this is too large to be stored or to be in an answer of the feed."""
+    text = _text(content)
+    is_small = len(text) <= MAX_PAGE_BYTES
+    if is_small or (len(text) <= MAX_RECORD_BYTES and len(zlib.compress(text.encode())) <= MAX_PACKED_BYTES):
+        return content
+    return {**content, "record": None, "record_omitted": True}
 
 
 def _text(content: Mapping[str, Any]) -> str:

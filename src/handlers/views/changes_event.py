@@ -41,7 +41,7 @@ class ChangeView(TypedDict):
     time_deleted: NotRequired[Annotated[str | None, Schema("The time of the deletion by the clock of the books")]]
     record: NotRequired[Annotated[dict[str, Any] | None, Schema("The record. Null with `record_omitted`")]]
     record_omitted: NotRequired[
-        Annotated[bool, Schema("True when the record was too large for a webhook: read it from the feed")]
+        Annotated[bool, Schema("True when the record is too large. If the feed omits it too, query it by its id")]
     ]
     as_of: NotRequired[Annotated[Moment, Schema("When QuickBooks was asked for the derived fields")]]
     derived: NotRequired[Annotated[dict[str, Any], Schema("The derived fields of a list entry")]]

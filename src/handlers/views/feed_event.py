@@ -126,7 +126,12 @@ class RecordChangedEventView(TypedDict):
     generation: RecordGeneration
     edit_sequence: Annotated[str | None, Schema("The EditSequence of the record")]
     time_modified: Annotated[str | None, Schema("The time of the change by the clock of the books")]
-    record: Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]
+    record: Annotated[
+        dict[str, Any] | None, Schema("The record, as in the JSON of a response. Null with `record_omitted`")
+    ]
+    record_omitted: NotRequired[
+        Annotated[bool, Schema("True when the record is too large for an event: query it by its id")]
+    ]
 
 
 class RecordDeletedEventView(TypedDict):

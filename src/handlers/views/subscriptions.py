@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -115,7 +115,12 @@ class RecordChangedView(TypedDict):
     generation: Generation
     edit_sequence: Annotated[str | None, Schema("The EditSequence of the record")]
     time_modified: Annotated[str | None, Schema("The time of the change by the clock of the books")]
-    record: Annotated[dict[str, Any], Schema("The record, as in the JSON of a response")]
+    record: Annotated[
+        dict[str, Any] | None, Schema("The record, as in the JSON of a response. Null with `record_omitted`")
+    ]
+    record_omitted: NotRequired[
+        Annotated[bool, Schema("True when the record is too large for an event: query it by its id")]
+    ]
 
 
 class RecordDeletedView(TypedDict):
@@ -197,7 +202,7 @@ def _object_view(progress: Progress, name: str) -> SubscribedObjectView:
         "read_at": progress.copy.read.get(name),
         "next_read_at": progress.next_read_at(name),
         "records": known.records if known else None,
-        "records_so_far": known.reading.records if known and known.reading else None,
+        "records_so_far": known.reading.records_so_far if known and known.reading else None,
         "changes": known.changes_of_a_day(progress.now) if known else 0,
         "derived_at": known.derived_at if known else None,
         "problem": (known.problem or known.gap) if known else None,

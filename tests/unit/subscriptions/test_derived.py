@@ -217,7 +217,9 @@ def test_quickbooks_that_cannot_read_them_is_a_gap_until_they_are_due_again() ->
     copying.commit(run)
 
     assert "3260" in (copying.state.objects[0].gap or "")
-    assert copying.run() == 0
+    number = len(copying.messages)
+    copying.run()
+    assert not any("Balance" in message for message in copying.messages[number:])
     copying.tick(HOUR)
     copying.run()
     assert (copying.state.objects[0].gap, len(derived_ids(copying))) == (None, 3)

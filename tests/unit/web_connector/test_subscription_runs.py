@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,12 @@ from hypothesis import strategies as st
 
 from domain.errors import InvalidRequest
 from domain.records.app import App, AppLimits
-from domain.records.audit import Actor, ActorType
+from domain.records.audit import Action, Actor, ActorType
 from domain.records.request import State
 from domain.records.subscription import ChangePage, CopyPhase, PageKind, Subscription
 from domain.storage.changes import Put, RemoveCopy
 from domain.subscriptions.objects import books_objects
-from domain.subscriptions.service import SubscriptionService
+from domain.subscriptions.service import SubscriptionService, checked_start
 from domain.timestamps import timestamp
 from domain.web_connector.session import runs
 from domain.web_connector.session.login import BUSY_SECONDS_OF_A_WRITE
@@ -36,12 +37,12 @@ PARSE_ERROR, A_DIALOG = "0x80040400", "0x80040414"
 KINDS = ("Customer", "Account", "Invoice")
 
 
-def subscribed(*objects: str, size: int = 3, **fields: Any) -> tuple[Connector, Books]:
+def subscribed(*objects: str, size: int = 3, start: str = "all", **fields: Any) -> tuple[Connector, Books]:
     """Return a Web Connector whose connection has a subscription, and its books."""
     qbwc = Connector(new_id=RandomIds())
     moment = timestamp(qbwc.clock.now)
     qbwc.connect(**({"run_due_at": moment} | fields))
-    one = Subscription("s", CONNECTION_ID, APP_ID, moment, moment, objects or KINDS, 15, "all", moment)
+    one = Subscription("s", CONNECTION_ID, APP_ID, moment, moment, objects or KINDS, 15, start, moment)
     qbwc.store.commit(Put(None, one))
     books = Books(clock=qbwc.clock.now)
     for number in range(size):
@@ -486,7 +487,7 @@ def test_a_run_ends_a_session_that_lingers() -> None:
     progress = qbwc.receive(response_to(qbwc.begin()))
 
     assert progress == 99
-    assert qbwc.receive(books.answer(qbwc.send())) == 100
+    assert [qbwc.receive(books.answer(qbwc.send())) for _ in range(2)] == [99, 100]
     assert qbwc.connection.session_id is None
 
 
@@ -575,22 +576,22 @@ def test_all_objects_can_need_a_resync_at_once() -> None:
     assert qbwc.connection.run_due_at is None
 
 
-@pytest.mark.parametrize("call", ["resume", "run"])
-def test_what_needs_a_resync_after_a_long_pause_is_reported_by_the_next_run(call: str) -> None:
+@pytest.mark.parametrize("action", [Action.SUBSCRIPTION_RESUMED, Action.SUBSCRIPTION_RUN])
+def test_what_needs_a_resync_after_a_long_pause_is_reported_by_the_next_run(action: Action) -> None:
     qbwc, books = subscribed("Customer")
     update(qbwc, books)
     use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
-    if call == "resume":
-        use.pause(APP_ID, CONNECTION_ID, "s", actor=actor)
+    if action is Action.SUBSCRIPTION_RESUMED:
+        use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_PAUSED, actor=actor)
     qbwc.clock.advance(seconds=86 * 86_400)
 
-    getattr(use, call)(APP_ID, CONNECTION_ID, "s", actor=actor)
+    use.act(APP_ID, CONNECTION_ID, "s", action, actor=actor)
     update(qbwc, books)
 
     assert set(phases(qbwc).values()) == {CopyPhase.RESYNC_REQUIRED}
     assert pages(qbwc)[-1].kind is PageKind.RESYNC_REQUIRED
     assert qbwc.connection.run_due_at is None
-    use.resync(APP_ID, CONNECTION_ID, "s", actor=actor)
+    use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_RESYNCED, actor=actor)
     update(qbwc, books)
     assert set(phases(qbwc).values()) == {CopyPhase.CHANGES}
 
@@ -629,3 +630,84 @@ def test_an_object_that_is_removed_needs_no_change_of_what_is_included() -> None
     assert (one.objects, one.include) == (("Customer",), {})
     with pytest.raises(InvalidRequest):
         use.update(APP_ID, CONNECTION_ID, "s", actor=actor, include={"Invoice": lines})
+
+
+@pytest.mark.parametrize("start", ["all", "now", "2026-03-01T00:00:00.000000Z"])
+def test_what_was_paused_before_its_first_run_is_read_after_it_is_resumed(start: str) -> None:
+    """Another subscription has begun later with the same object, so the object has been read without it."""
+    qbwc, books = subscribed("Customer", start=start)
+    use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
+    use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_PAUSED, actor=actor)
+    qbwc.clock.advance(seconds=60)
+    use.create(APP_ID, CONNECTION_ID, actor=actor, objects=("Customer",), every_minutes=15, start="now")
+    for record in books.records.values():
+        record.modified -= timedelta(days=5)
+    update(qbwc, books)
+    assert copy_of(qbwc) == {}
+
+    use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_RESUMED, actor=actor)
+    qbwc.clock.advance(seconds=1_000)
+    update(qbwc, books)
+
+    assert copy_of(qbwc) == ({} if start == "now" else own(books))
+
+
+def test_a_subscription_that_was_read_goes_on_where_it_had_stopped_when_it_is_resumed() -> None:
+    qbwc, books = subscribed("Customer")
+    update(qbwc, books)
+    use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
+    use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_PAUSED, actor=actor)
+    qbwc.clock.advance(seconds=60)
+    use.create(APP_ID, CONNECTION_ID, actor=actor, objects=("Customer",), every_minutes=15, start="now")
+    update(qbwc, books)
+
+    use.act(APP_ID, CONNECTION_ID, "s", Action.SUBSCRIPTION_RESUMED, actor=actor)
+    update(qbwc, books)
+
+    assert [page.kind for page in pages(qbwc)].count(PageKind.SNAPSHOT_STARTED) == 1
+
+
+@pytest.mark.parametrize("start", ["2026-03-14T12:00:01.000000Z", "9999-12-31T23:59:59.000000Z"])
+def test_a_start_in_the_future_is_refused(start: str) -> None:
+    qbwc, _ = subscribed("Customer")
+    use, actor = SubscriptionService(qbwc.store, qbwc.clock, RandomIds()), Actor(ActorType.OPERATOR)
+
+    with pytest.raises(InvalidRequest, match="in the future"):
+        use.create(APP_ID, CONNECTION_ID, actor=actor, objects=("Vendor",), every_minutes=15, start=start)
+
+
+def test_a_start_before_all_books_is_refused() -> None:
+    with pytest.raises(ValueError, match="a time after 1980"):
+        checked_start("1970-01-01T00:00:00Z")
+
+
+def test_deletions_that_quickbooks_never_tells_of_one_object_do_not_keep_the_others_from_being_read() -> None:
+    qbwc, books = subscribed("Customer", "Vendor")
+    update(qbwc, books)
+    qbwc.clock.advance(seconds=1_000)
+    books.clock = qbwc.clock.now
+    books.delete(next(record for record in books.records.values() if record.kind == "Customer"))
+    for record in books.records.values():
+        books.change(record)
+    answered = books.answer
+
+    def refusing(text: str) -> str:
+        answer = answered(text)
+        if "<ListDelType>Vendor</ListDelType>" not in text:
+            return answer
+        refused = 'statusCode="3250" statusSeverity="Error" statusMessage="not in this edition"/>'
+        query = r'(<ListDeletedQueryRs requestID="[^"]*").*?(?:/>|</ListDeletedQueryRs>)'
+        return re.sub(query, rf"\1 {refused}", answer, flags=re.DOTALL)
+
+    books.answer = refusing  # type: ignore[method-assign]
+    update(qbwc, books)
+
+    assert copy_of(qbwc) == own(books)
+    objects = {one.name: one for one in qbwc.store.copy_state(CONNECTION_ID).objects}
+    assert {one.phase for one in objects.values()} == {CopyPhase.CHANGES}
+    assert "not in this edition" in (objects["Vendor"].gap or "")
+    assert objects["Customer"].gap is None
+    books.answer = answered  # type: ignore[method-assign]
+    qbwc.clock.advance(seconds=1_000)
+    update(qbwc, books)
+    assert {one.gap for one in qbwc.store.copy_state(CONNECTION_ID).objects} == {None}

@@ -36,6 +36,20 @@ class Changed(Generic[Name, Content]):
 
 
 @dataclass(frozen=True, slots=True)
+class RecordOmitted:
+    """A record has changed and is too large for an event: an invoice with thousands of lines.
+
+    Ignore it like a `Changed`. Otherwise read the record by its id, with `get` of its resource. If a webhook says it,
+    the feed may have the record.
+    """
+
+    object: str
+    id: str
+    sequence: int
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
 class Deleted:
     """A record was deleted. Ignore it like a `Changed`, and remember its `sequence` until the next snapshot."""
 
@@ -107,14 +121,15 @@ class ReadingRecovered:
 def change_of(event: Mapping[str, Any]) -> BooksChange | None:
     """Return the change that an event of the feed or of a webhook tells.
 
-    Returns None for another event, and for a record that was too large for a webhook. `changes` of a client also leaves
-    out what a snapshot has replaced.
+    Returns None for another event. `changes` of a client also leaves out what a snapshot has replaced.
     """
     read = _READERS.get(event["type"])
-    return read(event) if read and not event.get("record_omitted") else None
+    return read(event) if read else None
 
 
 def _changed(event: Mapping[str, Any]) -> BooksChange:
+    if event.get("record_omitted"):
+        return RecordOmitted(**_version(event))
     return cast("BooksChange", Changed(**_version(event), record=from_json("", event["record"])))
 
 

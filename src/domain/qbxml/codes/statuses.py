@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 UNKNOWN = "unknown_status"
 """The reason for a code without an entry."""
 
+NO_MATCH = 1
+"""A query has found nothing."""
+
 SOME_NOT_FOUND = 500
 """A query for ids has found some of them, or none."""
 
