@@ -343,6 +343,8 @@ class RunState(Asking):
         compared = Comparison(count)
         if count and found:
             compared = entry_counts.compared(count, found.number, len(found.deletions))
+        elif count and count.is_unchecked and one.phase is CopyPhase.CHANGES:
+            compared = Comparison(None)  # So much has changed that each sweep would end in a pass.
         if self._is_lost(known, one, reading) and compared.suspicion is not Suspicion.FEWER:
             message = "The last change is not in the books any more. A backup may have been restored."
             self._store(self._to_resync(one, message))
@@ -406,7 +408,9 @@ class RunState(Asking):
     def not_parsed(self, asked: RunMessage, problem: str) -> None:
         """Note that QuickBooks cannot parse a message about one object, so that it cannot read it."""
         for name in self._current(asked):
-            if asked.kind is RunMessageKind.OPEN:
+            if asked.is_sweep and self.objects[name].count:
+                self._store(replace(self.objects[name], count=None))  # It may be the query for the number of entries.
+            elif asked.kind is RunMessageKind.OPEN:
                 self._store(replace(self.objects[name], opened=self.copy.active, gap=problem))
             elif asked.kind is RunMessageKind.DERIVED:
                 self._without_derived(self.objects[name], problem)

@@ -669,6 +669,42 @@ def test_a_list_whose_entries_quickbooks_counts_otherwise_is_soon_counted_no_mor
     assert read(reader_of(copying)) == copied(books)
 
 
+def test_a_list_of_which_too_much_has_changed_for_a_sweep_is_not_counted_after_its_snapshot() -> None:
+    books = Books()
+    for number in range(MAX_SWEPT_RECORDS + 100):
+        books.add("Customer", f"C{number:04}").created -= timedelta(days=9)
+    copying = Copying(books)
+    copying.subscribe("Customer")
+
+    messages = copying.run()
+
+    assert messages < 20
+    assert [one.count for one in copying.state.objects] == [None]
+    copying.tick(3 * 3600)
+    books.change(next(iter(books.records.values())), memo="x")
+    copying.run()
+    assert read(reader_of(copying)) == copied(books)
+
+
+def test_a_quickbooks_that_cannot_tell_the_number_of_entries_is_read_without_it() -> None:
+    copying, books = a_copy("Customer")
+    copying.tick(3_600)
+    run = copying.run_state()
+    asked = run.sent(run.next_message(RunMessage()) or RunMessage())
+    assert "metaData" in run.text(asked)
+    after = copying.run_state()
+    after.not_parsed(asked, "QuickBooks cannot parse the message.")
+    copying.commit(after)
+    books.change(next(iter(books.records.values())), memo="x")
+    number = len(copying.messages)
+
+    copying.run()
+
+    assert [one.phase for one in copying.state.objects] == [CopyPhase.CHANGES]
+    assert not any("metaData" in message for message in copying.messages[number:])
+    assert read(reader_of(copying)) == copied(books)
+
+
 def test_more_new_entries_than_are_told_apart_are_not_counted() -> None:
     copying, books = a_copy("Customer")
     for number in range(entry_counts.MAX_CREATED + 1):
