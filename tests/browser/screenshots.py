@@ -368,6 +368,7 @@ def with_failures(page: Page) -> None:
             {"id": "c0000000-0000-4000-8000-000000000001", "name": NAMES[1], "complete_after": None},
         ],
         "omitted_connections": 12,
+        "omitted_groups": 230,
     }
     page.route("**/api/v1/failures*", lambda route: route.fulfill(json={"data": data}))
 

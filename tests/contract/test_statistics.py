@@ -232,6 +232,23 @@ def test_a_move_takes_the_rows_of_a_day_together_and_none_that_has_changed(dynam
     assert statistics_by_day(dynamodb) == {}
 
 
+def test_a_day_that_its_month_has_is_not_added_again(dynamodb: DynamoDBStore) -> None:
+    """A restored table can have the day from before the move and the month from after it."""
+    slots = dict.fromkeys(ALL_SLOTS, 7)
+    for row in (0, 1):
+        add_to_row(dynamodb, slots, row)
+    before = dynamodb.client.scan(TableName=dynamodb.tables.counts, ConsistentRead=True)["Items"]
+    dynamodb.move_statistics(CONNECTION_ID, TODAY)
+    for item in before:
+        dynamodb.client.put_item(TableName=dynamodb.tables.counts, Item=item)
+
+    dynamodb.move_statistics(CONNECTION_ID, TODAY)
+
+    [month] = dynamodb.month_totals(CONNECTION_ID, "")
+    assert month.numbers == totals_of(dict.fromkeys(ALL_SLOTS, 14))
+    assert statistics_by_day(dynamodb) == {}
+
+
 def test_a_month_takes_one_write_unit(dynamodb: DynamoDBStore) -> None:
     """Of each day of the month, every number has seven digits."""
     for number in range(1, 32):

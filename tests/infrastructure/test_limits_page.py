@@ -45,6 +45,7 @@ from handlers.list_audit_log import MAX_LOOKED_AT
 from handlers.list_events import MAX_ANSWER_BYTES
 from handlers.rest import models, request_checks, responses
 from handlers.rest.new_queued_request import NewBatchRequest
+from handlers.views import failures
 from local.programs import ROOT
 from local.template import Template
 from simulator.hosted import kept, operations
@@ -156,6 +157,7 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "requests of a call that approves or rejects several": [f"1 to {filters.MAX_IDS}"],
     "`days` of statistics": [allowed(models.StatisticsParameters, "days")],
     "failures of a connection in `GET /failures`": [f"{causes.MAX_RECORDS:,} that"],
+    "causes in `GET /failures`": [f"{causes.MAX_GROUPS:,} largest", f"{failures.MAX_TEXT} characters"],
     "connections in `GET /failures`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "months of `GET /usage`": [f"{usage.MAX_MONTHS}"],
     "usage by month": ["as long as the connection"],

@@ -61,7 +61,8 @@ class Months:
     def move_statistics(self, connection_id: str, day: str) -> None:
         """Move the statistics of a day, whose rows no longer change: a commit adds to those of its own day.
 
-        If all counts are zero, the packer looks at the day again and deletes its rows.
+        If all counts are zero, the packer looks at the day again and deletes its rows. After a restore, the month may
+        have the day although its rows still have statistics. These are then removed without being added again.
         """
         query = key_query(
             self._dynamodb.tables.counts,
@@ -75,10 +76,11 @@ class Months:
             return
         mark = is_empty(rows)
         entries = [self._removal(row, mark=mark) for row in moved]
+        known = {one.month: one.days for one in self.month_totals(connection_id, month_of(day))}
+        if day not in known.get(month_of(day), ()):
+            entries.append(self._addition(connection_id, day, moved))
         with unless_overtaken():
-            self._dynamodb.client.transact_write_items(
-                TransactItems=[*entries, self._addition(connection_id, day, moved)]
-            )
+            self._dynamodb.client.transact_write_items(TransactItems=entries)
 
     def _removal(self, row: Item, *, mark: bool) -> dict[str, Any]:
         """Return the entry that removes the statistics of a row, which must be as they were read."""

@@ -102,8 +102,8 @@ export default function Failures({ query }) {
 }
 
 /** Names the connections whose failures are not all counted. */
-function Incomplete({ data: { incomplete_connections: some, omitted_connections: omitted } }) {
-  if (!some.length && !omitted) return null;
+function Incomplete({ data: { incomplete_connections: some, omitted_connections: omitted, omitted_groups: groups } }) {
+  if (!some.length && !omitted && !groups) return null;
   const unread = some.filter((one) => !one.complete_after);
   const cut = some.filter((one) => one.complete_after);
   const names = (list) => html`
@@ -121,6 +121,7 @@ function Incomplete({ data: { incomplete_connections: some, omitted_connections:
       ${cut.length > 0 && html`<p>Only the newest 1,000 of: ${names(cut)}. Choose a shorter time to count all.</p>`}
       ${unread.length > 0 && html`<p>Not read in time: ${names(unread)}. Reload to try again.</p>`}
       ${omitted > 0 && html`<p>${plural(omitted, "newer connection")} of this app are never read here.</p>`}
+      ${groups > 0 && html`<p>${plural(groups, "smaller group")} left out. Choose a shorter time to see all.</p>`}
     <//>
   `;
 }
@@ -149,7 +150,7 @@ function Groups({ kind, name, data, done }) {
   const rows = data[name];
   const groups = merged(rows, kind.name);
   const shown = isAll ? groups : groups.slice(0, SHOWN);
-  const isWhole = !data.incomplete_connections.length && !data.omitted_connections;
+  const isWhole = !data.incomplete_connections.length && !data.omitted_connections && !data.omitted_groups;
   const csv = () =>
     downloadCsv(
       Object.keys(kind.columns),

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from domain.storage.ports import FailureStore, IndexEntry
     from domain.timestamps import TimeRange
 
+MAX_GROUPS = 1_000
+"""The number of causes in an answer, and of receivers: the largest ones."""
+
 MAX_RECORDS = 1_000
 """The number of records that are read for a connection, those that changed last."""
 
@@ -66,13 +69,14 @@ class FailureReport:
     """What failed in a range of time. The largest groups come first.
 
     `incomplete` names the connections that were not read to the end, and `omitted` is the number of those that are not
-    even named, because the app has too many.
+    even named, because the app has too many. `omitted_groups` is the number of groups behind the largest ones.
     """
 
     causes: Sequence[FailureGroup]
     receivers: Sequence[FailureGroup]
     incomplete: Sequence[IncompleteConnection] = ()
     omitted: int = 0
+    omitted_groups: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +102,18 @@ class FailureReports:
         with ThreadPoolExecutor(PARALLEL_CONNECTIONS) as readers:
             read = list(readers.map(lambda connection: self._read(connection, within, deadline), connections))
         failed = [(one.connection, record) for one in read for record in one.records]
+        causes = _groups((record.cause, connection, record, _failed_at(record)) for connection, record in failed)
+        receivers = _groups(
+            (record.webhook.receiver, connection, record, _last_attempt_at(record))
+            for connection, record in failed
+            if record.webhook.listed_state in FAILING
+        )
         return FailureReport(
-            _groups((record.cause, connection, record, _failed_at(record)) for connection, record in failed),
-            _groups(
-                (record.webhook.receiver, connection, record, _last_attempt_at(record))
-                for connection, record in failed
-                if record.webhook.listed_state in FAILING
-            ),
+            causes[:MAX_GROUPS],
+            receivers[:MAX_GROUPS],
             [one.incomplete for one in read if one.incomplete],
             total - len(connections),
+            sum(max(len(groups) - MAX_GROUPS, 0) for groups in (causes, receivers)),
         )
 
     def _read(self, connection: Connection, within: TimeRange, deadline: datetime) -> _Read:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from typing_extensions import TypedDict
 
-from domain.listing.causes import MAX_RECORDS
+from domain.listing.causes import MAX_GROUPS, MAX_RECORDS
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS
 from domain.timestamps import timestamp
 from handlers.views.schema import Moment, Schema, Uuid
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
     from domain.listing.causes import FailureGroup, FailureReport
     from domain.timestamps import TimeRange
+
+
+MAX_TEXT = 200
+"""The characters of a text in the answer, which has up to MAX_GROUPS of each kind. The request has the whole text."""
 
 
 class FailureGroupView(TypedDict):
@@ -40,8 +44,8 @@ class CauseView(FailureGroupView):
         ),
     ]
     code: Annotated[str, Schema("The code of the error of the request that failed last")]
-    message: Annotated[str, Schema("The message of this error")]
-    hint: Annotated[str | None, Schema("What to do about it")]
+    message: Annotated[str, Schema(f"The message of this error, up to {MAX_TEXT} characters")]
+    hint: Annotated[str | None, Schema(f"What to do about it, up to {MAX_TEXT} characters")]
 
 
 class ReceiverView(FailureGroupView):
@@ -49,7 +53,7 @@ class ReceiverView(FailureGroupView):
 
     receiver: Annotated[str, Schema("Scheme, host and port of the webhook URL: the value of the filter `receiver`")]
     last_status_code: Annotated[int | None, Schema("Null: there was no response")]
-    last_response: Annotated[str | None, Schema("The response, or what failed")]
+    last_response: Annotated[str | None, Schema(f"The response, or what failed, up to {MAX_TEXT} characters")]
 
 
 class IncompleteConnectionView(TypedDict):
@@ -68,8 +72,11 @@ class FailuresView(TypedDict):
 
     since: Annotated[Moment, Schema("The beginning of the range")]
     until: Annotated[Moment, Schema("The end of the range, which is not in it")]
-    causes: list[CauseView]
-    receivers: list[ReceiverView]
+    causes: Annotated[list[CauseView], Schema(maxItems=MAX_GROUPS)]
+    receivers: Annotated[list[ReceiverView], Schema(maxItems=MAX_GROUPS)]
+    omitted_groups: Annotated[
+        int, Schema(f"How many smaller groups the answer leaves out: {MAX_GROUPS:,} of each kind fit", minimum=0)
+    ]
     incomplete_connections: Annotated[
         list[IncompleteConnectionView],
         Schema(
@@ -91,6 +98,7 @@ def failures(report: FailureReport, within: TimeRange, now: datetime) -> Failure
         "until": within.end or timestamp(now),
         "causes": [_cause(group) for group in report.causes],
         "receivers": [_receiver(group) for group in report.receivers],
+        "omitted_groups": report.omitted_groups,
         "incomplete_connections": [
             {"id": one.connection.id, "name": one.connection.name, "complete_after": one.complete_after}
             for one in report.incomplete
@@ -105,8 +113,8 @@ def _cause(group: FailureGroup) -> CauseView:
         **_group(group),
         "cause": group.name,
         "code": error.code if error else group.name,
-        "message": error.message if error else "",
-        "hint": error.details.get("hint") if error else None,
+        "message": (_short(error.message) or "") if error else "",
+        "hint": _short(error.details.get("hint")) if error else None,
     }
 
 
@@ -116,8 +124,13 @@ def _receiver(group: FailureGroup) -> ReceiverView:
         **_group(group),
         "receiver": group.name,
         "last_status_code": attempts[-1].status_code if attempts else None,
-        "last_response": attempts[-1].response if attempts else None,
+        "last_response": _short(attempts[-1].response) if attempts else None,
     }
+
+
+def _short(text: str | None) -> str | None:
+    """Return a text, cut to MAX_TEXT characters."""
+    return text if text is None or len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
 
 
 def _group(group: FailureGroup) -> FailureGroupView:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -13,14 +14,15 @@ from hypothesis import strategies as st
 
 from domain.errors import NotFound
 from domain.listing import causes
-from domain.listing.causes import FailureReports
+from domain.listing.causes import FailureGroup, FailureReports
 from domain.listing.filters import RequestFilter
 from domain.listing.overview import MAX_SECONDS
-from domain.records.request import State
-from domain.records.webhook import FAILING
+from domain.records.request import RequestError, State
+from domain.records.webhook import FAILING, Webhook, WebhookAttempt
 from domain.storage.changes import AddRequest, Put
 from domain.timestamps import TimeRange, timestamp
-from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection
+from handlers.views.failures import failures
+from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
 from tests.support.random_lists import a_history
 from tests.support.request_filters import why_it_failed
@@ -189,3 +191,35 @@ def test_connections_beyond_the_bound_are_counted() -> None:
         report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, TimeRange("2026"))
 
     assert report.omitted == 1
+
+
+@settings(max_examples=10)
+@given(groups=st.integers(0, 3), letter=st.sampled_from(["a", '"', "é", "会"]))
+def test_the_largest_answer_fits_into_a_response_of_lambda(groups: int, letter: str) -> None:
+    """An app has MAX_CONNECTIONS connections with up to MAX_RECORDS groups each."""
+    connection = a_connection(id=CONNECTIONS[0], name=letter * 200)
+    text = letter * 4_000
+    attempt = WebhookAttempt(timestamp(NOON), text, 503)
+    error = RequestError("quickbooks_error", text, {"hint": text})
+    record = replace(a_record(error=error), webhook=Webhook(attempts=(attempt,)))
+    number = causes.MAX_GROUPS + groups
+    group = FailureGroup(letter * 60, connection, 1, timestamp(NOON), timestamp(NOON), record)
+    shown = [group] * min(number, causes.MAX_GROUPS)
+    report = causes.FailureReport(shown, shown, [causes.IncompleteConnection(connection, None)] * 1_000, 0, 2 * groups)
+
+    view = failures(report, TimeRange(timestamp(NOON), None), NOON)
+
+    assert view["omitted_groups"] == 2 * groups
+    assert len(json.dumps(json.dumps({"data": view}, ensure_ascii=False), ensure_ascii=False).encode()) < 6_291_556
+
+
+def test_only_the_largest_groups_are_in_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _ = filled(1, (40, 40, 40, 40))
+    within = TimeRange(timestamp(NOON - timedelta(days=9)), None)
+    whole = FailureReports(store, FixedClock()).of_app(APP_ID, within)
+    monkeypatch.setattr(causes, "MAX_GROUPS", 2)
+
+    report = FailureReports(store, FixedClock()).of_app(APP_ID, within)
+
+    assert (report.causes, report.receivers) == (whole.causes[:2], whole.receivers[:2])
+    assert report.omitted_groups == len(whole.causes) + len(whole.receivers) - 4 > 0
