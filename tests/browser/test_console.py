@@ -113,17 +113,61 @@ def test_the_wizard_goes_on_with_its_connection_after_a_reload_and_offers_a_link
 
     console.page.reload()
 
-    console.sees("The password was shown only once.")
+    console.sees("A password is shown only once.")
     assert console.page.locator(".secret code").count() == 0
-    console.button("Set a new password").click()
+    console.button("New password").click()
+    console.sees("The Web Connector cannot log in until somebody types the new password into it.")
+    assert console.page.locator(".secret code").count() == 0
+    console.confirm("New password")
     assert console.page.locator(".secret code").inner_text() != first
     console.button("Create onboarding link").click()
     expect(console.page.locator(".secret code").last).to_contain_text("/onboarding#")
     console.button("Continue").click()
     console.sees("Waiting for the Web Connector")
+
+    def with_wrong_password(route: Route) -> None:
+        answer = route.fetch()
+        data = {**answer.json()["data"], "login_failed_at": "2026-03-07T12:00:00Z"}
+        route.fulfill(response=answer, json={"data": data})
+
+    console.page.route(re.compile(r"/connections/[0-9a-f-]{36}$"), with_wrong_password)
     console.page.reload()
     console.sees("Waiting for the Web Connector")
+    console.sees("If you no longer have it, go back and set a new one.")
+    console.page.unroute_all()
     assert number() == before + 1
+
+
+def test_the_wizard_shows_no_password_beside_another_connection_and_says_why_there_is_none(console: Console) -> None:
+    secret = console.page.locator(".secret code")
+
+    def create(name: str) -> None:
+        console.button("Go to").click()
+        field = console.page.get_by_role("combobox", name="Connection, request or action")
+        field.fill("new connection")
+        field.press("Enter")
+        console.page.get_by_label("Name").fill(name)
+        console.button("Create connection").click()
+
+    console.sign_in()
+    create("First of two")
+    first = secret.inner_text()
+    create("Second of two")
+    expect(secret).not_to_have_text(first)
+    second = secret.inner_text()
+
+    console.page.go_back()
+    expect(secret).to_have_text(first)
+    console.page.go_forward()
+    expect(secret).to_have_text(second)
+    refused = {"error": {"code": "too_many_requests", "message": "Wait a minute."}}
+    console.page.route("**/api/v1/connections/*/password", lambda route: route.fulfill(status=429, json=refused))
+    create("Third")
+    console.sees("Wait a minute. Set a new password.")
+    assert secret.count() == 0
+    console.button("Go to").click()
+    console.page.get_by_role("combobox").fill("of two")
+    expect(console.page.get_by_role("option", name="of two")).to_have_count(3)
 
 
 def test_the_pages_of_a_test_connection_and_of_its_requests_say_so_and_others_do_not(console: Console) -> None:

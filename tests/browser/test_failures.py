@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
@@ -56,6 +57,7 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
     failed.get_by_text("By connection").click()
     address = failed.get_by_role("table").get_by_role("link").first.get_attribute("href")
     assert address
+    assert "to=" not in address.partition("?")[2]
     failed.get_by_role("button", name="Queue again").click()
     console.sees_heading("Queue 2 requests again?")
     console.confirm("Queue again")
@@ -67,6 +69,15 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
         assert counts["waiting"] == 1
     console.open(address)
     console.sees("1 request matches")
+
+
+def test_the_list_of_a_group_has_the_end_that_the_reader_chose(console: Console) -> None:
+    with_refusals(console, 1)
+    end = "&to=2999-01-01T00%3A00%3A00.000Z"
+    console.sign_in(f"/app/failures?range=custom&from=2026-03-01T00%3A00%3A00.000Z{end}")
+
+    link = group(console, "3120 ·").locator("a[href*='/connections/']").first
+    expect(link).to_have_attribute("href", re.compile(re.escape(end)))
 
 
 def test_the_webhooks_of_a_receiver_are_sent_again_in_all_connections(console: Console) -> None:

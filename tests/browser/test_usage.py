@@ -29,6 +29,10 @@ def test_the_requests_of_each_connection_are_shown_sorted_and_saved(console: Con
     expect(rows.nth(0).locator("td").nth(1)).to_have_text("3")
     console.page.get_by_role("button", name="Requests").click()
     expect(rows.nth(0)).to_contain_text(quiet.id)
+    console.page.set_viewport_size({"width": 390, "height": 844})
+    console.page.get_by_label("Order").select_option("Writes, largest first")
+    console.page.get_by_label("Order").select_option("Requests, largest first")
+    expect(rows.nth(0)).to_contain_text(busy.id)
     console.page.get_by_label("Period").select_option("This month")
     expect(rows).to_have_count(2)
     with console.page.expect_download() as saved:

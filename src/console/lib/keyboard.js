@@ -43,9 +43,12 @@ const isTyping = (element) =>
   Boolean(element.closest("input:not([type=checkbox], [type=radio]), textarea, select, .cm-editor"));
 const isVisible = (element) => element.getClientRects().length > 0;
 
-/** Whether these are the keys that open anything. On a Mac, Ctrl-K deletes the end of a line. */
+/**
+ * Whether these are the keys that open anything. On a Mac, Ctrl-K deletes the end of a line. When a browser fills in a
+ * form, its `keydown` has no key.
+ */
 const isGo = (event) =>
-  event.key.toLowerCase() === "k" && !event.altKey && !event.shiftKey && (IS_MAC ? event.metaKey : event.ctrlKey);
+  event.key?.toLowerCase() === "k" && !event.altKey && !event.shiftKey && (IS_MAC ? event.metaKey : event.ctrlKey);
 
 /**
  * Lets Ctrl-K open any connection, request or action, with a dialog whose module `load` imports. Returns the dialog, if

@@ -3,13 +3,14 @@ import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { CopyIcon } from "../lib/copying.js";
 import { ActionButton, Dialog } from "../lib/dialogs.js";
+import { forgetConnections } from "../lib/known_connections.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { fullTime } from "../lib/text.js";
 import { Ago, Button, Foreign, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { General } from "./general_settings.js";
-import { downloadQwc, OnboardingLink, Password } from "./web_connector_setup.js";
+import { downloadQwc, NewPassword, OnboardingLink, Password } from "./web_connector_setup.js";
 
 export default function ConnectionSettings({ parts: [id, tab] }) {
   return html`
@@ -42,8 +43,6 @@ function Settings({ connection, load }) {
 
 function WebConnector({ connection }) {
   const [password, setPassword] = useState(null);
-  const fetchPassword = async () =>
-    setPassword((await call("POST", ["connections", connection.id, "password"], { body: {} })).data.password);
   return html`
     <section class="card" aria-label="Web Connector">
       <header><h2>Web Connector</h2></header>
@@ -65,17 +64,7 @@ function WebConnector({ connection }) {
         </dl>
         <div class="row">
           <${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
-          ${
-            session.may("set_password") &&
-            html`
-              <${ActionButton}
-                label="New password"
-                question="Set a new password?"
-                explanation="The Web Connector cannot log in until somebody types the new password into it."
-                action=${fetchPassword}
-              />
-            `
-          }
+          <${NewPassword} connection=${connection} done=${setPassword} />
         </div>
         ${session.may("create_onboarding_link") && html`<${OnboardingLink} connection=${connection} />`}
         ${
@@ -135,6 +124,7 @@ function Danger({ connection, load }) {
   };
   const remove = async () => {
     await call("DELETE", ["connections", connection.id]);
+    forgetConnections();
     toast("The connection is deleted.");
     navigate(url("/"));
   };

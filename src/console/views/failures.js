@@ -57,7 +57,10 @@ export default function Failures({ query }) {
   const { from, to, range } = query;
   useTitle("Failures");
   const load = useLoad(
-    async (signal) => (await call("GET", ["failures"], { query: { since: from, until: to }, signal })).data,
+    async (signal) => ({
+      ...(await call("GET", ["failures"], { query: { since: from, until: to }, signal })).data,
+      to,
+    }),
     [from, to],
     { showsAge: true },
   );
@@ -219,13 +222,16 @@ function Groups({ kind, name, data, done }) {
   `;
 }
 
-/** Returns the filters of the list that shows the requests of a group. */
-const listOf = (kind, one, { since, until }) => ({
+/**
+ * Returns the filters of the list that shows the requests of a group. It has no end unless the reader chose one (`to`):
+ * each attempt to send a webhook changes its request, which would leave a list that ends with the report.
+ */
+export const listOf = (kind, one, { since, to }) => ({
   ...kind.filters(one),
   sort: "updated_at",
   range: "custom",
   from: since,
-  to: until,
+  to,
 });
 
 function Group({ kind, group, data, open }) {

@@ -1,6 +1,7 @@
 // A new connection in three steps: create it, set up the Web Connector, wait for the first contact.
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
+import { forgetConnections } from "../lib/known_connections.js";
 import { navigate, url } from "../lib/router.js";
 import { Ago, Button, explain, Field, Icon, Note, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
 import { newPassword, SetUp } from "./web_connector_setup.js";
@@ -13,8 +14,9 @@ const ADDRESS = "/connections/new";
 /** The address has the connection and the step, so a reload goes on with the connection that was made. */
 export default function NewConnection({ query: { connection: id, step: name } }) {
   const [made, setMade] = useState(null);
-  // Nothing keeps it over a reload. It is undefined while it is made.
-  const [password, setPassword] = useState(null);
+  // The passwords by connection (`ShownPassword`). Back and Forward can show another connection that was made here.
+  const [secrets, setSecrets] = useState({});
+  const keep = (of, secret) => setSecrets((former) => ({ ...former, [of]: secret }));
   useTitle("New connection");
   const load = useLoad(
     async (signal) => (id && id !== made?.id ? (await call("GET", ["connections", id], { signal })).data : null),
@@ -49,7 +51,7 @@ export default function NewConnection({ query: { connection: id, step: name } })
               setMade(data);
               navigate(url(ADDRESS, { connection: data.id }), { replace: true });
             }}
-            setPassword=${setPassword}
+            keep=${keep}
           />
         `
       }
@@ -67,8 +69,8 @@ export default function NewConnection({ query: { connection: id, step: name } })
           <${SetUp}
             key=${id}
             connection=${connection}
-            password=${password}
-            setPassword=${setPassword}
+            secret=${secrets[id]}
+            keepPassword=${(password) => keep(id, { password })}
             done=${() => go("wait")}
           />
         `
@@ -81,7 +83,7 @@ export default function NewConnection({ query: { connection: id, step: name } })
 /**
  * Makes the connection. `done` gets it before it has a password: whatever happens then, it is not made a second time.
  */
-function Describe({ done, setPassword }) {
+function Describe({ done, keep }) {
   const [values, setValues] = useState({ name: "", company_file: "", webhook_url: "" });
   const [problems, setProblems] = useState({});
   const [error, setError] = useState(null);
@@ -102,9 +104,13 @@ function Describe({ done, setPassword }) {
           .map(([name, value]) => [name, value.trim()]),
       );
       const { data } = await call("POST", ["connections"], { body });
-      setPassword(undefined);
+      forgetConnections();
+      keep(data.id, { isComing: true });
       done(data);
-      setPassword(await newPassword(data.id).catch(() => null));
+      newPassword(data.id).then(
+        (password) => keep(data.id, { password }),
+        (problem) => keep(data.id, { error: problem }),
+      );
     } catch (problem) {
       const known = Object.fromEntries(
         (problem.details?.problems ?? [])
@@ -208,7 +214,9 @@ function Wait({ connection, back }) {
               tone="red"
               title=${html`The Web Connector called with a wrong password <${Ago} at=${now.login_failed_at} />`}
             >
-              <p>Go back, copy the password and paste it into the Web Connector again.</p>
+              <p>
+                Paste the password into the Web Connector again. If you no longer have it, go back and set a new one.
+              </p>
             <//>
           `
         }

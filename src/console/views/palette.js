@@ -1,40 +1,17 @@
 // Ctrl-K: opens any connection, request or view, and searches, without the mouse.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
-import { call } from "../lib/api.js";
 import { Dialog } from "../lib/dialogs.js";
+import { known, readConnections } from "../lib/known_connections.js";
 import { places } from "../lib/places.js";
 import { ID, navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { count, plural } from "../lib/text.js";
 import { Button, explain, Foreign, Icon } from "../lib/ui.js";
 
-const PAGE_SIZE = 100;
-/** The connections that are read when the palette opens, and kept for five minutes. */
-const MAX_PAGES = 10;
-const KEPT_MILLISECONDS = 300_000;
 const SHOWN = 8;
 
 const ONE_ID = new RegExp(ID);
 const OF_A_CONNECTION = new RegExp(`/connections/${ID}`);
-
-/** The connections that were read last. @type {{at: number, list: any[], total: number} | null} */
-let known = null;
-
-/** Reads connections, oldest first, and shows each page. They stay as long as the page is not loaded again. */
-async function readConnections(signal, show) {
-  if (known && Date.now() - known.at < KEPT_MILLISECONDS) return show(known);
-  const list = [];
-  for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await call("GET", ["connections"], { query: { page, page_size: PAGE_SIZE }, signal });
-    list.push(...answer.data);
-    const read = { at: Date.now(), list: [...list], total: answer.total };
-    show(read);
-    if (page < answer.total_pages && page < MAX_PAGES) continue;
-    known = read;
-    return undefined;
-  }
-  return undefined;
-}
 
 /** Whether every word of a text is somewhere in a name. */
 const fits = (name, words) => words.every((word) => name.toLowerCase().includes(word));
@@ -58,8 +35,11 @@ function ofConnection(id, name) {
   ].map(([title, icon, address]) => ({ name: `${title} ${of}`, icon, address, kind: "Action" }));
 }
 
-/** Returns what a text can open: actions, connections, the request of an id, and searches. */
-function optionsFor(text, connections) {
+/**
+ * Returns what a text can open: actions, connections, the request of an id, and searches. There is always something:
+ * no text opens each action, an id a request, and any other text a search.
+ */
+export function optionsFor(text, connections) {
   const wanted = text.trim().toLowerCase();
   const words = wanted.split(/\s+/).filter(Boolean);
   const id = wanted.match(ONE_ID)?.[0];
@@ -109,7 +89,7 @@ function optionsFor(text, connections) {
 export default function Palette({ onClose }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const [read, setRead] = useState({ list: known?.list ?? [], total: known?.total ?? 0 });
+  const [read, setRead] = useState(known);
   const [problem, setProblem] = useState(null);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => {
@@ -130,8 +110,8 @@ export default function Palette({ onClose }) {
   };
   const press = (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step && options.length) setAt((chosen + step + options.length) % options.length);
-    else if (event.key === "Enter" && options[chosen]) open(options[chosen]);
+    if (step) setAt((chosen + step + options.length) % options.length);
+    else if (event.key === "Enter") open(options[chosen]);
     else return;
     event.preventDefault();
   };
@@ -147,7 +127,7 @@ export default function Palette({ onClose }) {
             aria-expanded="true"
             aria-controls="palette-options"
             aria-autocomplete="list"
-            aria-activedescendant=${options.length ? `palette-${chosen}` : undefined}
+            aria-activedescendant=${`palette-${chosen}`}
             placeholder="Name, ID, number or action"
             maxlength="200"
             autocomplete="off"
@@ -182,9 +162,8 @@ export default function Palette({ onClose }) {
           ${
             problem
               ? `The connections could not be read. ${explain(problem)}`
-              : read.total > read.list.length
-                ? `The oldest ${count(read.list.length)} of ${plural(read.total, "connection")}. Others open by ID.`
-                : options.length === 0 && "Nothing has this name."
+              : read.total > read.list.length &&
+                `The oldest ${count(read.list.length)} of ${plural(read.total, "connection")}. Others open by ID.`
           }
         </p>
       </div>

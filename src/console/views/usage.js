@@ -188,13 +188,8 @@ const CSV_COLUMNS = [
   "executing_p95_seconds_of_period",
 ];
 
-function save({
-  first_month: first,
-  last_month: last,
-  connections,
-  unread_connections: unread,
-  omitted_connections: omitted,
-}) {
+function save(data) {
+  const { connections, unread_connections: unread, omitted_connections: omitted } = data;
   const rows = connections.flatMap((one) =>
     one.months.map((month) => [
       one.id,
@@ -209,7 +204,8 @@ function save({
       one.executing_time.p95_seconds,
     ]),
   );
-  downloadCsv(CSV_COLUMNS, rows, `usage-${first}-to-${last}${unread.length || omitted ? "-incomplete" : ""}`);
+  const period = `${data.first_month}-to-${data.last_month}`;
+  downloadCsv(CSV_COLUMNS, rows, `usage-${period}${unread.length || omitted ? "-incomplete" : ""}`);
 }
 
 function Connections({ data, query, change }) {
@@ -223,9 +219,9 @@ function Connections({ data, query, change }) {
     .toSorted((one, other) => (isUp ? place(one) - place(other) : place(other) - place(one)));
   const pages = Math.ceil(found.length / PAGE_SIZE);
   const current = Math.min(page, Math.max(pages, 1));
-  const by = (column) => () => {
+  const sortBy = (column, up) => {
     setPage(1);
-    change({ sort: column, direction: column === sort && !isUp ? "asc" : "" });
+    change({ sort: column, direction: up ? "asc" : "" });
   };
   return html`
     <section class="card" aria-labelledby="connections">
@@ -247,6 +243,13 @@ function Connections({ data, query, change }) {
             }}
           />
         </div>
+        <select class="narrow-only" aria-label="Order" value=${sort} onChange=${(event) => sortBy(event.target.value)}>
+          ${Object.entries(COLUMNS).map(
+            ([column, { name }]) => html`
+              <option value=${column}>${name}, ${column === sort && isUp ? "smallest" : "largest"} first</option>
+            `,
+          )}
+        </select>
         <span class="muted small" role="status">${plural(found.length, "connection")}</span>
       </div>
       ${
@@ -265,7 +268,7 @@ function Connections({ data, query, change }) {
                           class="number"
                           aria-sort=${column === sort ? (isUp ? "ascending" : "descending") : "none"}
                         >
-                          <button type="button" onClick=${by(column)}>
+                          <button type="button" onClick=${() => sortBy(column, column === sort && !isUp)}>
                             ${name} <span aria-hidden="true">${column === sort ? (isUp ? "↑" : "↓") : ""}</span>
                           </button>
                         </th>

@@ -61,22 +61,46 @@ export const Password = ({ password }) => html`
 export const newPassword = async (id) =>
   (await call("POST", ["connections", id, "password"], { body: {} })).data.password;
 
-/** The password if it is known here, and otherwise a button for a new one. */
-function ShownPassword({ connection, password, setPassword }) {
-  if (password) return html`<${Password} password=${password} />`;
-  if (password === undefined) return html`<p role="status"><${Skeleton} width="240px" /></p>`;
+/** A button that sets a new password. `done` gets it. */
+export const NewPassword = ({ connection, done }) =>
+  session.may("set_password") &&
+  html`
+    <${ActionButton}
+      label="New password"
+      question="Set a new password?"
+      explanation="The Web Connector cannot log in until somebody types the new password into it."
+      action=${async () => done(await newPassword(connection.id))}
+    />
+  `;
+
+/**
+ * The password if it is known here, and otherwise a button for a new one. `secret` is `{isComing}`, `{password}`,
+ * `{error}`, or undefined after a reload.
+ */
+function ShownPassword({ connection, secret, done }) {
+  if (secret?.password) return html`<${Password} password=${secret.password} />`;
+  if (secret?.isComing) return html`<p role="status"><${Skeleton} width="240px" /></p>`;
   return html`
-    <p class="muted">
-      The password was shown only once. If it is not in the Web Connector yet, set a new one: only the newest one works.
-    </p>
-    <div class="row">
-      <${ActionButton} label="Set a new password" action=${async () => setPassword(await newPassword(connection.id))} />
-    </div>
+    ${
+      secret?.error
+        ? html`
+          <${Note} tone="red" role="alert" title="The connection is created, but there is no password to show.">
+            <p>${explain(secret.error)} Set a new password.</p>
+          <//>
+        `
+        : html`
+          <p class="muted">
+            A password is shown only once. If none is in the Web Connector yet, set a new one: only the newest one
+            works.
+          </p>
+        `
+    }
+    <div class="row"><${NewPassword} connection=${connection} done=${done} /></div>
   `;
 }
 
 /** How the Web Connector is set up, by the reader or by a customer. */
-export function SetUp({ connection, password, setPassword, done }) {
+export function SetUp({ connection, secret, keepPassword, done }) {
   const [error, setError] = useState(null);
   const download = () => downloadQwc(connection).then(() => setError(null), setError);
   return html`
@@ -96,7 +120,7 @@ export function SetUp({ connection, password, setPassword, done }) {
           <p class="muted">
             Click the password field of the new application in the Web Connector, paste the password and save it.
           </p>
-          <${ShownPassword} connection=${connection} password=${password} setPassword=${setPassword} />
+          <${ShownPassword} connection=${connection} secret=${secret} done=${keepPassword} />
         </div>
         <div class="stack tight">
           <h2>3. Tick Auto-Run</h2>
