@@ -327,7 +327,7 @@ _SESSION = Session(
     id="f" * 64,
     connection_id=_CONNECTION.id,
     last_call_at=timestamp(_END),
-    last_response=LastResponse(number=12),
+    last_response=LastResponse(number=12, answered=12),
     company_file=OpenCompanyFile(
         path="C:\\Books\\Bluewater.qbw", product_name="QuickBooks Desktop Enterprise Solutions 24.0", version="34.0"
     ),

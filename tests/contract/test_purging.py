@@ -45,7 +45,7 @@ def test_the_ended_sessions_of_a_deleted_connection_are_removed_and_no_others(st
         session = a_session(id=f"{number:064x}", connection_id=owner, ended=True, began_at=timestamp(NOON))
         store.commit(Put(None, session))
 
-    store.remove_connection(a_deleted_connection(store))
+    assert sum(store.remove_records(a_deleted_connection(store))) == 0
 
     assert list(store.ended_sessions(CONNECTION_ID, timestamp(NOON), 100)) == []
     assert len(store.ended_sessions(OTHER_ID, timestamp(NOON), 100)) == 30
@@ -197,6 +197,23 @@ class TestRemoval:
         # Records, bodies, and the chunks of five requests.
         assert removal.client.calls["batch_write_item"] == 4 + 4 + 1
         assert removal.pauses == []
+
+    @pytest.mark.parametrize("number", [1, RECORDS_A_STEP, RECORDS_A_STEP + 1, 2 * RECORDS_A_STEP + 30])
+    def test_the_sessions_are_removed_in_steps(self, number: int) -> None:
+        removal = Removal(0)
+        began = timestamp(NOON)
+        for index in range(number):
+            removal.store.commit(Put(None, a_session(id=f"{index:064x}", ended=True, began_at=began)))
+
+        calls, steps = 0, []
+        for removed in removal.remover.remove_records(removal.connection):
+            assert removed == 0
+            steps.append(removal.client.calls["batch_write_item"] - calls)
+            calls += steps[-1]
+
+        assert max(steps) <= RECORDS_A_STEP // MAX_BATCH_DELETES
+        assert len(steps) == -(-number // RECORDS_A_STEP)
+        assert list(removal.store.ended_sessions(CONNECTION_ID, began, 100)) == []
 
     def test_unprocessed_deletes_are_repeated_after_a_pause(self) -> None:
         removal = Removal(100)

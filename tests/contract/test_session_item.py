@@ -36,7 +36,7 @@ def a_long_running_session(requests: int) -> Session:
         id=session_id("ticket"),
         last_call_at=timestamp(NOON),
         in_flight=InFlight(tuple(NEW_ID() for _ in range(requests))),
-        last_response=LastResponse(f"{{{NEW_ID()}}}", 99_999, progress=99, number=999),
+        last_response=LastResponse(f"{{{NEW_ID()}}}", 99_999, progress=99, number=999, answered=999),
         company_file=OpenCompanyFile(
             "0123456789abcdef",
             is_fallback=True,

@@ -567,7 +567,7 @@ class FakeStore:
         return [connection for connection in connections if connection is not None][:limit]
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection, a few in each step."""
+        """Remove the records of a deleted connection, a few in each step, then its sessions."""
         removed_ids: set[str] = set()
         while True:
             with self._lock:
@@ -583,8 +583,15 @@ class FakeStore:
                     self.bodies.pop(request_id, None)
                     self._note_request(request_id)
             if not mine:
+                self._remove_sessions(connection.id)
                 return
             yield len(mine)
+
+    def _remove_sessions(self, connection_id: str) -> None:
+        with self._lock:
+            self.sessions = {
+                key: one for key, one in self.sessions.items() if not one.ended or one.connection_id != connection_id
+            }
 
     def remove_late_responses(self, before: str) -> int:  # noqa: ARG002 - a response in memory is not in chunks
         """Do nothing."""
@@ -598,9 +605,6 @@ class FakeStore:
             self.months = {place: one for place, one in self.months.items() if place[0] != connection.id}
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.copies = {key: one for key, one in self.copies.items() if key[1] != connection.id}
-            self.sessions = {
-                key: one for key, one in self.sessions.items() if not one.ended or one.connection_id != connection.id
-            }
             self.connections.pop(connection.id, None)
             if self.lag:
                 self.lag.note("connections", connection.id, None)

@@ -22,12 +22,14 @@ from adapters.dynamodb.search import SEARCH, is_removed
 from adapters.dynamodb.search_blocks import block_from_item
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.client import DynamoDB
     from adapters.dynamodb.events import Events
     from adapters.dynamodb.keys import Item
+    from adapters.dynamodb.sessions import Sessions
+    from adapters.dynamodb.subscriptions import Subscriptions
     from domain.records.connection import Connection
 
 RECORDS_A_STEP = 500
@@ -38,16 +40,24 @@ class ConnectionRemoval:
     """Removes deleted connections."""
 
     def __init__(
-        self, dynamodb: DynamoDB, deletes: BatchDeletes, events: Events, removals: Iterable[Callable[[str], None]]
+        self,
+        dynamodb: DynamoDB,
+        deletes: BatchDeletes,
+        events: Events,
+        sessions: Sessions,
+        subscriptions: Subscriptions,
     ) -> None:
-        """Each of the `removals` removes more data of a connection."""
         self._dynamodb = dynamodb
         self._deletes = deletes
         self._events = events
-        self._removals = removals
+        self._sessions = sessions
+        self._subscriptions = subscriptions
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove a deleted connection's records; yield the number for each step. Raises TooManyRequests."""
+        """Remove a deleted connection's records, then its sessions; yield the number of records of each step.
+
+        Raises TooManyRequests.
+        """
         records, payloads = self._dynamodb.tables.queued_requests, self._dynamodb.tables.payloads
         query = key_query(
             payloads,
@@ -76,15 +86,19 @@ class ConnectionRemoval:
             self._deletes.delete(payloads, map(keys.payload_key, ids))
             self._deletes.delete(payloads, [keys.payload_key(connection.id, block[keys.PART]["S"])])
             yield len(ids)
+        # A connection with work every minute has 43,200 sessions.
+        ended = self._sessions.keys_of_ended(connection.id)
+        while step := list(islice(ended, RECORDS_A_STEP)):
+            self._deletes.delete(self._dynamodb.tables.sessions, step)
+            yield 0
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a connection without records: its events, subscriptions, sessions, queue and counts, then itself.
+        """Remove a connection without records: its events, subscriptions, queue and counts, then itself.
 
         Raises TooManyRequests.
         """
         self._events.remove_events_of(connection.app_id, connection.id)
-        for remove in self._removals:
-            remove(connection.id)
+        self._subscriptions.remove_copy(connection.id)
         payloads = self._dynamodb.tables.payloads
         queue, counts = self._dynamodb.tables.queue, self._dynamodb.tables.counts
         # No statistics are moved to a month without counts, so the months come last.

@@ -13,9 +13,8 @@ from domain.records.session import LIVE_SHARDS, Session
 from domain.timestamps import AFTER_ALL, minute_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from adapters.dynamodb.batch_deletes import BatchDeletes
     from adapters.dynamodb.keys import Item
     from domain.storage.changes import Put
 
@@ -65,9 +64,8 @@ def session_key(session_id: str) -> Item:
 class Sessions:
     """Reads sessions, and converts their changes into operations."""
 
-    def __init__(self, dynamodb: DynamoDB, deletes: BatchDeletes) -> None:
+    def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
-        self._deletes = deletes
 
     def session(self, session_id: str) -> Session | None:
         """Return a session with one read."""
@@ -97,11 +95,11 @@ class Sessions:
         sessions = map(SESSIONS.entity, self._dynamodb.batch_get(found, eventually={table})[table])
         return sorted(sessions, key=lambda session: session.began_at, reverse=True)
 
-    def remove_sessions(self, connection_id: str) -> None:
-        """Delete the ended sessions of a connection in batches. Raises TooManyRequests."""
+    def keys_of_ended(self, connection_id: str) -> Iterator[Item]:
+        """Yield the keys of the ended sessions of a connection."""
         table = self._dynamodb.tables.sessions
         query = key_query(table, {keys.CONNECTION_ID: connection_id}, index=OF_CONNECTION, attributes=(SESSION_ID,))
-        self._deletes.delete(table, self._dynamodb.query(query))
+        return self._dynamodb.query(query)
 
     def live_sessions(self, shard: int, since: str) -> Counter[str]:
         """Count the live sessions of a shard with a call since that minute by app. Reads one page of the index."""

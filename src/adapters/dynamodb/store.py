@@ -91,7 +91,7 @@ class DynamoDBStore:
         self.connections_of = connections.connections_of
         self.deleted_connections = connections.deleted_connections
 
-        sessions = Sessions(dynamodb, deletes)
+        sessions = Sessions(dynamodb)
         self.session, self.ended_sessions = sessions.session, sessions.ended_sessions
         self.silent_sessions, self.live_sessions = sessions.silent_sessions, sessions.live_sessions
 
@@ -160,7 +160,7 @@ class DynamoDBStore:
         self.change_pages = subscriptions.change_pages
         self.change_pages_before = subscriptions.change_pages_before
 
-        removal = ConnectionRemoval(dynamodb, deletes, events, (subscriptions.remove_copy, sessions.remove_sessions))
+        removal = ConnectionRemoval(dynamodb, deletes, events, sessions, subscriptions)
         self.remove_records = removal.remove_records
         self.remove_connection = removal.remove_connection
 

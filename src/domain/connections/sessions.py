@@ -30,7 +30,7 @@ class SessionResult(StrEnum):
 
 
 def result_of(session: Session) -> SessionResult:
-    """Return how a session ended. One with a message for the Web Connector was stopped."""
+    """Return how a session ended. One with a reason was stopped (`domain.web_connector.session.end.session_end`)."""
     if not session.ended:
         return SessionResult.RUNNING
     return SessionResult.STOPPED if session.last_error else SessionResult.COMPLETED

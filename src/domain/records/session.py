@@ -113,14 +113,16 @@ class LastResponse:
     """The response that a session stored last.
 
     `iterator_remaining` is the number of objects that remain in the iterator. It falls with each page, so it tells
-    copies of pages apart. `progress` is the value that `receiveResponseXML` returned. `number` counts the responses of
-    the session.
+    copies of pages apart. `progress` is the value that `receiveResponseXML` returned. `number` counts the requests in
+    the calls of the session that returned a response or an error: one that is sent again counts again. `answered`
+    counts the requests that ended with an answer of QuickBooks.
     """
 
     iterator_id: str | None = None
     iterator_remaining: int | None = None
     progress: int = 0
     number: int = 1
+    answered: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +266,13 @@ class Session:
 
     @property
     def responses(self) -> int:
-        """The number of stored responses."""
+        """The number of requests in the calls that returned a response or an error."""
         return self.last_response.number if self.last_response else 0
+
+    @property
+    def answered(self) -> int:
+        """The number of requests that ended with an answer of QuickBooks. Each page of a query is one."""
+        return self.last_response.answered if self.last_response else 0
 
     @property
     def progress(self) -> int:

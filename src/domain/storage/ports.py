@@ -617,14 +617,14 @@ class SweepStore(Committing, ConnectionReads, RecordReads, InFlightReads, Protoc
         """Return the deleted connections that have not been removed yet."""
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
-        """Remove the records of a deleted connection with their bodies, in steps of about a second.
+        """Remove the records of a deleted connection with their bodies, and its sessions, in steps of about a second.
 
-        Yields the number of records that each step removed. The removal may stop after any step and start again.
-        Several removals may run at the same time. Raises TooManyRequests.
+        Yields the number of records that each step removed, which is 0 for sessions. The removal may stop after any
+        step and start again. Several removals may run at the same time. Raises TooManyRequests.
         """
 
     def remove_connection(self, connection: Connection) -> None:
-        """Remove a deleted connection that has no records, and all its other data. Raises TooManyRequests.
+        """Remove a deleted connection without records and sessions, and all its other data. Raises TooManyRequests.
 
         Its events are removed from the log of its app.
         """

@@ -24,14 +24,16 @@ class SessionView(TypedDict):
     ended_at: Annotated[Moment | None, Schema("When it ended, or when the service noticed it. Null while it runs")]
     result: Annotated[
         SessionResult,
-        Schema("`completed`: nothing was left to do. `stopped`: it ended before that, and `message` says why"),
+        Schema(
+            "`completed`: nothing was left that it could send. `stopped`: it ended before that, and `message` says why"
+        ),
     ]
     message: Annotated[str | None, Schema("Why it was stopped, for the user of the Web Connector")]
     requests: Annotated[
         int,
         Schema(
-            "How many requests were answered. Each page of a query is one. 0: it read for subscriptions only, or made "
-            "the check of a setup, or nothing was answered",
+            "How many requests ended with an answer of QuickBooks. Each page of a query is one. 0: it read for "
+            "subscriptions only, or made the check of a setup, or no request ended with an answer",
             minimum=0,
         ),
     ]
@@ -68,7 +70,7 @@ def session_view(session: Session) -> SessionView:
         "ended_at": session.last_call_at if session.ended else None,
         "result": result_of(session),
         "message": session.last_error,
-        "requests": session.responses,
+        "requests": session.answered,
         "address": session.web_connector.address,
         "web_connector_version": session.web_connector.version,
         "quickbooks_product_name": file.product_name,

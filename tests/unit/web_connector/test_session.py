@@ -86,7 +86,9 @@ def test_an_ended_session_keeps_no_iterator_and_no_connection(qbwc: Connector) -
 
     qbwc.close()
 
-    assert qbwc.session.last_response == LastResponse(number=1, iterator_remaining=3, progress=qbwc.session.progress)
+    assert qbwc.session.last_response == LastResponse(
+        number=1, answered=1, iterator_remaining=3, progress=qbwc.session.progress
+    )
     assert qbwc.session.connection is None
 
 

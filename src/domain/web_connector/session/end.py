@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.codes.hresults import describe_hresult
 from domain.records.request import State
-from domain.records.session import OpenCompanyFile
+from domain.records.session import OnboardingCheck, OpenCompanyFile
 from domain.storage.changes import ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.web_connector.outcomes import looking
@@ -24,6 +24,7 @@ from domain.web_connector.protocol.methods import Reply
 from domain.web_connector.session.backoff import at_end
 from domain.web_connector.session.company_file_check import CURRENT_COMPANY_FILE, company_file
 from domain.web_connector.session.decision import Decision
+from domain.web_connector.session.polling import reason_to_hold
 from domain.web_connector.session.sets import size_at_end
 
 if TYPE_CHECKING:
@@ -41,15 +42,28 @@ DONE = "done"
 """The reply of `connectionError` if the session ends."""
 
 
-CLOSED_EARLY = (
+NOT_RETURNED = (
     "The Web Connector closed this session before it returned the answer of QuickBooks. "
+    "The next update begins a new one."
+)
+NOT_FETCHED = (
+    "The Web Connector closed this session before it fetched everything that was ready. "
     "The next update begins a new one."
 )
 
 
-def closed_early(session: Session) -> str | None:
-    """Return why a session stops that the Web Connector closes now, or None if it has nothing to add."""
-    return CLOSED_EARLY if session.in_flight and not session.last_error else None
+def closed_early(session: Session, requests: Sequence[RequestInFlight], now: datetime) -> str | None:
+    """Return why a session stops that the Web Connector closes now, or None if the session is complete or has a reason.
+
+    `requests` are those in flight. One that was only claimed never reached QuickBooks.
+    """
+    if session.last_error:
+        return None
+    run, check = session.run, session.onboarding_check
+    is_run_sent = run is not None and run.is_sent
+    if is_run_sent or check is OnboardingCheck.SENT or any(one.record.state is State.SENT for one in requests):
+        return NOT_RETURNED
+    return reason_to_hold(session, now) or (NOT_FETCHED if run or check or requests else None)
 
 
 def session_end(session: Session, now: datetime, reason: str | None) -> Put[Session]:

@@ -95,6 +95,7 @@ def sent(session: Session, check: CompanyFileCheck | None, now: datetime) -> Dec
         connection=None,
         company_file=check.opened(session),
         message_set_to_forget=to_forget,
+        last_error=None,
     ).called(now)
     return Decision(Reply(QUESTION, session.connection_id), [Put(session, after), *check.changes(session, now)])
 

@@ -290,7 +290,8 @@ def _ending(decision: Decision, session: Session, last: Session, now: datetime) 
     def ended(connection: Connection | None) -> Decision:
         if connection is None or connection.session_id != session.id:
             return decision
-        end = replace(session_end(last, now, None).after, revision=last.revision)
+        # A session that must not claim does not know whether other requests wait.
+        end = replace(session_end(last, now, reason_to_hold(last, now)).after, revision=last.revision)
         free = freed(connection, last, now).changed(timestamp(now))
         return replace(decision, changes=[Put(session, end), Put(connection, free), *decision.changes[1:]])
 
@@ -311,7 +312,8 @@ def _session_after(
     An exception and a reason to hold concern all requests of a message set, so those of the first one count.
     """
     record, outcome = records[0], outcomes[0]
-    last = LastResponse(number=session.responses + len(records))
+    answered = session.answered + sum(map(_ended_with_answer, outcomes))
+    last = LastResponse(number=session.responses + len(records), answered=answered)
     if isinstance(outcome, PageReceived):
         last = replace(last, iterator_id=outcome.iterator_id, iterator_remaining=outcome.iterator_remaining)
     error = outcome.connection_error if isinstance(outcome, NotExecuted) else None
@@ -370,10 +372,19 @@ def _with_set_size(
 
 def _is_answered(record: QueuedRequest, outcome: Outcome) -> bool:
     """Whether QuickBooks has answered a request, or the query for its object."""
-    error = outcome.after.error
-    was_asked = record.looks and (outcome.is_step or (error is not None and error.code in FOUND_OTHERWISE))
+    was_asked = record.looks and (outcome.is_step or _is_found_otherwise(outcome))
     looks_again = isinstance(outcome, SentAgain) and outcome.after.looks and not outcome.after.recovering
     return has_response(outcome.after) or was_asked or looks_again
+
+
+def _is_found_otherwise(outcome: Outcome) -> bool:
+    error = outcome.after.error
+    return error is not None and error.code in FOUND_OTHERWISE
+
+
+def _ended_with_answer(outcome: Outcome) -> bool:
+    """Whether a request has ended with the answer of QuickBooks to it, or to the query for its object."""
+    return has_response(outcome.after) or _is_found_otherwise(outcome)
 
 
 def _progress(session: Session, waiting: int) -> int:

@@ -74,6 +74,9 @@ TOO_LARGE = (
 )
 """The reason of a run that failed because no smaller answer can be asked for."""
 
+GOES_ON = "This session has read as much for subscriptions as one may. The next update reads the rest."
+"""The reason of a session that ended in the middle of a run because of MAX_SECONDS or MAX_RECEIVED_BYTES."""
+
 RUN_FAILED = "run_failed"
 """The value of `problem` in the log line of a run that failed."""
 
@@ -175,7 +178,9 @@ class Turn:
             return session
         to_forget = None if check.has_other_mark else session.message_set_to_forget
         company_file = check.opened(session)
-        return replace(session, connection=None, company_file=company_file, message_set_to_forget=to_forget)
+        # The reason why the open file was tried is over, because that file is the right one.
+        checked = replace(session, connection=None, company_file=company_file, last_error=None)
+        return replace(checked, message_set_to_forget=to_forget)
 
     # --- receiveResponseXML
 
@@ -218,7 +223,7 @@ class Turn:
             state.lost(run)
         else:
             state.not_parsed(run, problem)
-        return self._end(state, Reply(FINISHED, self.session.connection_id), timestamp(self.now))
+        return self._end(state, Reply(FINISHED, self.session.connection_id), timestamp(self.now), problem)
 
     def _goes_on(self, state: RunState, run: RunMessage) -> Decision:
         """Return the decision to continue with the next message, or to end the run or the session."""
@@ -227,8 +232,9 @@ class Turn:
             return self._over(state, Reply(FINISHED, session.connection_id))
         seconds = self.now - datetime.fromisoformat(run.began_at or timestamp(self.now))
         is_long = seconds > timedelta(seconds=MAX_SECONDS) or run.received_bytes > MAX_RECEIVED_BYTES
-        if (is_long and run.iterator_id is None) or reason_to_hold(session, self.now):
-            return self._end(state, Reply(FINISHED, session.connection_id), timestamp(self.now))
+        reason = reason_to_hold(session, self.now) or (GOES_ON if is_long and run.iterator_id is None else None)
+        if reason:
+            return self._end(state, Reply(FINISHED, session.connection_id), timestamp(self.now), reason)
         after = replace(session, run=run).called(self.now)
         return Decision(Reply(PROGRESS, session.connection_id), [Put(session, after), *state.changes()])
 
@@ -245,11 +251,14 @@ class Turn:
         return replace(connection, run_due_at=due_at, copied_at=copied_at(names, state.copy, state.objects))
 
     def _end(self, state: RunState, reply: Reply, due_at: str | None, reason: str | None = None) -> Decision:
-        """Return the decision to end the session, and to make the next run at a time."""
+        """Return the decision to end the session, and to make the next run at a time.
+
+        `reason` tells why something is left to read, or is None if nothing is.
+        """
         session, connection = self.session, self.connection
         result = reply.result if isinstance(reply.result, int) else FINISHED
         last = replace(session.last_response or LastResponse(number=0), progress=result)
-        ended = session_end(replace(session, last_response=last), self.now, reason)
+        ended = session_end(replace(session, last_response=last, last_error=None), self.now, reason)
         changes: list[Change] = [replace(ended, before=session), *state.changes()]
         free = freed(connection, session, self.now) if connection.session_id == session.id else connection
         changes.append(Put(connection, self._known(free, state, due_at).changed(timestamp(self.now))))

@@ -275,6 +275,8 @@ def sent(dispatch: Dispatch, check: CompanyFileCheck | None, new_id: str) -> Dec
         in_flight=replace(in_flight, may_be_joined=in_flight.may_be_joined and len(ids) == 1),
         connection=None,
         company_file=company_file,
+        # The reason why the open file was tried is over, because that file is the right one.
+        last_error=None if check else session.last_error,
         # A write has told QuickBooks to forget the message set.
         message_set_to_forget=to_forget if dispatch.record.asks else None,
     )

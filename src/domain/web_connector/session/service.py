@@ -120,8 +120,9 @@ class SessionService:
 
         def step(session: Session, _call: Call, claims: Claims) -> Reply:
             connection = self._store.connection(session.connection_id)
-            reason = end.closed_early(session)
-            changes = end.end_of_session(session, self._in_flight(session), connection, claims.now, reason)
+            requests = self._in_flight(session)
+            reason = end.closed_early(session, requests, claims.now)
+            changes = end.end_of_session(session, requests, connection, claims.now, reason)
             changes += runs.after_loss(self._store, session, connection, claims.now)
             writes = self._store.records_by_id(session.returned_writes) if session.returned_writes else ()
             if returned := end.returned(session, writes, claims.now):
