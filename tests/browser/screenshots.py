@@ -161,7 +161,7 @@ def select_rows(page: Page) -> None:
 
 def press_queue(page: Page) -> None:
     """Press the button that queues the request."""
-    page.get_by_role("region", name="Queue").get_by_role("button").click()
+    page.get_by_role("region", name="Queue").get_by_role("button", name="Add").last.click()
     page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
 
 

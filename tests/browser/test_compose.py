@@ -458,7 +458,7 @@ def test_a_hostile_name_of_a_connection_is_text_in_the_button_and_the_question(c
     compose(console, connection, "VendorAddRq")
     textbox(console, "Name").fill(json.dumps("<b>"))
 
-    console.page.get_by_role("region", name="Queue").get_by_role("button").click()
+    console.page.get_by_role("region", name="Queue").get_by_role("button", name="Add").last.click()
 
     dialog = console.page.get_by_role("dialog")
     expect(dialog).to_contain_text("<img src=x onerror=alert(1)>")
