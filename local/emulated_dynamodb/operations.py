@@ -162,7 +162,7 @@ class EmulatedDynamoDB:
             raise invalid("Query key condition not supported")
         selection, fields = _filter(request), _projection(request)
         placeholders.check(key_condition, selection, fields)
-        table.check_types(placeholders, key_condition.key_tests)
+        table.check_operands(placeholders, key_condition.key_tests)
         keys = index.select(
             key_condition.key_tests,
             placeholders,

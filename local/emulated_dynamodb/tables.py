@@ -20,6 +20,13 @@ ARN = "arn:aws:dynamodb:us-east-1:123456789012:table/"
 
 MAX_ITEM_BYTES = 400 * 1024
 
+EMPTY_KEYS: tuple[Value, ...] = ({"S": ""}, {"B": b""})
+
+EMPTY_KEY = (
+    "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string "
+    "value. Key: "
+)
+
 STREAM_RECORDS_KEPT = 20_000
 """DynamoDB keeps stream records for a day; here the newest ones, so that memory is bounded."""
 
@@ -240,22 +247,21 @@ class Table:
                     f"One or more parameter values were invalid: Type mismatch for key {name} "
                     f"expected: {self._types[name]} actual: {kind_of(item[name])}"
                 )
-            if item[name] in ({"S": ""}, {"B": b""}):
-                raise invalid(
-                    "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
-                    f"contain an empty string value. Key: {name}"
-                )
+            if item[name] in EMPTY_KEYS:
+                raise invalid(EMPTY_KEY + name)
         return tuple(comparable(item[name]) for name in self.key_names)
 
-    def check_types(self, placeholders: Placeholders, tests: Sequence[KeyTest]) -> None:
-        """Raise a ValidationException when a key condition compares a key with another type."""
+    def check_operands(self, placeholders: Placeholders, tests: Sequence[KeyTest]) -> None:
+        """Raise a ValidationException when a key condition compares a key with another type, or with an empty value."""
         for test in tests:
             name = placeholders.attribute(test.name)
-            kinds = {kind_of(placeholders.values[operand]) for operand in test.operands}
-            if name in self._types and kinds != {self._types[name]}:
+            values = [placeholders.values[operand] for operand in test.operands]
+            if name in self._types and any(kind_of(value) != self._types[name] for value in values):
                 raise invalid(
                     "One or more parameter values were invalid: Condition parameter type does not match schema type"
                 )
+            if any(value in EMPTY_KEYS for value in values):
+                raise invalid(EMPTY_KEY + name)
 
     def check(self, item: Item) -> None:
         """Raise a ValidationException when an item is too large or has index keys that cannot be indexed."""
@@ -270,7 +276,7 @@ class Table:
                         f"One or more parameter values were invalid: Type mismatch for Index Key {name} "
                         f"Expected: {self._types[name]} Actual: {kind_of(item[name])} IndexName: {index_name}"
                     )
-                if item[name] in ({"S": ""}, {"B": b""}):
+                if item[name] in EMPTY_KEYS:
                     raise invalid(
                         "One or more parameter values are not valid. A value specified for a secondary index key is "
                         "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "

@@ -27,7 +27,7 @@ from domain.records.request import IN_TURN, LAST_IN_LINE, LISTED_PAIRS, State
 from domain.records.webhook import AWAITING_APPROVAL, ListedWebhookState, WebhookState
 from domain.storage.changes import ChangeRequest, Put, RemoveRequest
 from domain.storage.counts import INSERTED, UPDATED, CountKey
-from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot, totals_of
+from domain.storage.statistics import BOUNDS, KEPT_DAYS, SLOTS, Day, Series, Slot, month_of, totals_of
 from domain.timestamps import day_of, timestamp
 from local.emulated_dynamodb.values import size_of
 from tests.contract.stores import add, counts_of, mended
@@ -156,13 +156,13 @@ def test_a_day_is_moved_once_whatever_is_repeated_and_purged_with_its_connection
     for _ in range(3):
         store.move_statistics(CONNECTION_ID, TODAY)
 
-    [month] = store.month_totals(CONNECTION_ID, "")
+    [month] = store.month_totals(CONNECTION_ID, month_of(TODAY))
     assert {month.numbers[Slot(series, 0)] for series in (Series.QUEUED, Series.WRITE, Series.ERROR)} == {1}
     assert store.month_totals(CONNECTION_ID, "2026-04") == []
     deleted = replace(before, deleted_at=timestamp(NOON)).changed(timestamp(NOON))
     store.commit(Put(before, deleted))
     store.remove_connection(deleted)
-    assert store.month_totals(CONNECTION_ID, "") == []
+    assert store.month_totals(CONNECTION_ID, month_of(TODAY)) == []
 
 
 def test_the_oldest_request_of_the_queue_is_found_in_every_priority(store: AnyStore) -> None:
@@ -224,10 +224,10 @@ def test_a_move_takes_the_rows_of_a_day_together_and_none_that_has_changed(dynam
 
     dynamodb.client.meta.events.register("before-call.dynamodb.TransactWriteItems", change)
     dynamodb.move_statistics(CONNECTION_ID, TODAY)
-    assert dynamodb.month_totals(CONNECTION_ID, "") == []
+    assert dynamodb.month_totals(CONNECTION_ID, month_of(TODAY)) == []
     dynamodb.move_statistics(CONNECTION_ID, TODAY)
 
-    [month] = dynamodb.month_totals(CONNECTION_ID, "")
+    [month] = dynamodb.month_totals(CONNECTION_ID, month_of(TODAY))
     assert month.numbers == totals_of(expected + Counter({slot: 1}))
     assert statistics_by_day(dynamodb) == {}
 
@@ -244,7 +244,7 @@ def test_a_day_that_its_month_has_is_not_added_again(dynamodb: DynamoDBStore) ->
 
     dynamodb.move_statistics(CONNECTION_ID, TODAY)
 
-    [month] = dynamodb.month_totals(CONNECTION_ID, "")
+    [month] = dynamodb.month_totals(CONNECTION_ID, month_of(TODAY))
     assert month.numbers == totals_of(dict.fromkeys(ALL_SLOTS, 14))
     assert statistics_by_day(dynamodb) == {}
 

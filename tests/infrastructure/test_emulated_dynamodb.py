@@ -331,6 +331,11 @@ OF_ANN = {
             {**OF_ANN, "ExpressionAttributeValues": {":o": {"N": "1"}}},
             "Condition parameter type does not match schema type",
         ),
+        (
+            "query",
+            query(None, [("owner", {"S": "ann"})], ("#part > :low", {":low": {"S": ""}})),
+            "cannot contain an empty string value. Key: part",
+        ),
         ("query", {**OF_ANN, "ExclusiveStartKey": {"owner": {"S": "ann"}}}, "The provided starting key is invalid"),
         ("query", {**OF_ANN, "IndexName": "by_state"}, "Query condition missed key schema element"),
         ("query", {**OF_ANN, "IndexName": "missing"}, "does not have the specified index"),
