@@ -122,7 +122,7 @@ export async function copy(books: Client): Promise<void> {
   for await (const change of books.changes(cursor, { subscriptionId: subscription.id })) {
     if (change.type === "record.changed") {
       if (change.object === "Invoice") console.log(change.record?.RefNumber, change.record?.InvoiceLineRet?.length);
-      const invoice: responses.InvoiceRet | undefined = change.object === "Invoice" ? (change.record ?? undefined) : undefined;
+      const invoice: responses.InvoiceRet | null | undefined = change.object === "Invoice" ? change.record : null;
       console.log(invoice?.TxnID, change.sequence, change.generation);
     } else if (change.type === "record.deleted") console.log(change.object, change.id, change.sequence);
     else if (change.type === "subscription.snapshot_completed") console.log(change.sequence, change.records);

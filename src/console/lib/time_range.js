@@ -44,8 +44,8 @@ export function rangeConditions({ from, to, time, sort }) {
 }
 
 /**
- * A choice of ranges, or of `any` time. `change` receives `range`, `from` and `to`; an empty one does not limit the range. In a list
- * of requests, which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
+ * A choice of ranges, or of `any` time. `change` receives `range`, `from` and `to`; an empty one does not limit the
+ * range. In a list of requests, which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
  */
 export function RangeSelect({ from, to, range, time, change, any = "Any time" }) {
   const entered = { range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" };
