@@ -93,6 +93,22 @@ def add_metadata(page: Page) -> None:
         page.get_by_label(f"Value of entry {number}").fill(value)
 
 
+def ask_by_date(page: Page) -> None:
+    """Ask for the invoices of a customer in a month."""
+    page.get_by_label("Which", exact=True).select_option("By date")
+    page.get_by_label("From", exact=True).fill("2026-01-01")
+    page.get_by_label("To, inclusive").fill("2026-01-31")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_label("Customer", exact=True).fill("Harbor Street Bakery")
+
+
+def ask_by_name(page: Page) -> None:
+    """Ask for customers by a part of their names, without it."""
+    page.get_by_label("Which", exact=True).select_option("By part of the name")
+    page.get_by_role("button", name="Queue customer query").click()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
 def wait_for_contact(page: Page) -> None:
     """Go to the last step of a new connection."""
     create_connection(page)
@@ -723,6 +739,8 @@ VIEWS: Mapping[str, View] = {
     "compose-invoice": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=fill_in_invoice),
     "compose-payment": View("/app/compose?connection={connection}&type=ReceivePaymentAddRq", act=fill_in_payment),
     "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
+    "compose-query": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_by_date),
+    "compose-query-name": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=ask_by_name),
     "compose-metadata": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=add_metadata),
     "compose-all-fields": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("All fields")),
     "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),

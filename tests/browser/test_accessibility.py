@@ -83,6 +83,8 @@ CHECKED = (
     "compose-metadata",
     "compose-payment",
     "compose-pick",
+    "compose-query",
+    "compose-query-name",
     "reference",
     "reference-field",
     "type",

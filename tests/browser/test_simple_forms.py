@@ -497,3 +497,104 @@ def test_a_failed_invoice_is_edited_in_the_form_and_keeps_what_the_form_does_not
     assert "<CustomerRef><FullName>Ada Brandt</FullName></CustomerRef>" in xml
     for kept in ("<FOB>here</FOB>", "<RatePercent>10</RatePercent>", "<FullName>North</FullName>", "80000009-1"):
         assert kept in xml
+
+
+# --- Queries -----------------------------------------------------------------------------------------------------
+
+
+def test_every_choice_of_every_query_is_a_request_that_the_service_accepts(console: Console) -> None:
+    """Each form is filled in completely, and with the fields of the choice only."""
+    script = """async (load) => {
+        const { nodesAt, replaced } = await load("form_tree.js");
+        const { choicesOf, queryForm, withChoice } = await load("query_forms.js");
+        const { beginning } = await load("request_draft.js");
+        const { toJson } = await load("request_json.js");
+        const { requestNames, requestType } = await load("schema.js");
+        const { fieldsOf } = await load("simple_forms.js");
+        const { elementsIn, pruned } = await load("trees.js");
+        const seed = 5;
+        RANDOM
+        samples.DATETIMETYPE = ["2026-01-31T13:30:00"];
+        const facts = (type, path) =>
+            path.split("/").reduce((at, name) => elementsIn(at.content).find((one) => one.name === name), type);
+        const made = [];
+        for (const name of (await requestNames()).filter((one) => one.endsWith("QueryRq"))) {
+            const type = await requestType(name);
+            for (const { key } of choicesOf(type)) {
+                const form = queryForm(type, key);
+                for (const fields of [form.sections[0].fields, fieldsOf(form)]) {
+                    let tree = withChoice(type, beginning(type, null, "16.0").tree, key);
+                    for (const { path } of fields) {
+                        const node = nodesAt(tree, path).at(-1);
+                        tree = replaced(tree, node, { ...node, text: textOf(facts(type, path)) });
+                    }
+                    made.push(toJson(pruned(tree), "16.0"));
+                }
+            }
+        }
+        return made;
+    }"""
+    made: list[dict[str, Any]] = library(console, script.replace("RANDOM", RANDOM))
+
+    assert len(made) > 500
+    for tree in made:
+        qbxml.parse_request_json(tree)
+
+
+def test_invoices_are_asked_for_by_number_by_date_and_since_a_time(console: Console) -> None:
+    connection = console.service.connection()
+    compose(console, connection, "InvoiceQueryRq")
+    which = control(console, "Which")
+    preview = console.page.get_by_label("Preview").last
+    expect(which).to_have_value("all")
+    expect(control(console, "At most")).to_have_value("100")
+
+    which.select_option("By number")
+    control(console, "Number").fill("1042")
+    expect(control(console, "At most")).to_have_count(0)
+    expect(preview).to_contain_text("<RefNumber>1042</RefNumber>")
+    which.select_option("By date")
+    control(console, "From").fill("2026-01-01")
+    console.page.get_by_text("More", exact=True).click()
+    control(console, "Customer").fill("Ada Brandt")
+    control(console, "With lines").select_option("Yes")
+    expect(preview).not_to_contain_text("RefNumber")
+    expect(preview).to_contain_text("<FromTxnDate>2026-01-01</FromTxnDate>")
+    console.button("All fields").click()
+    console.button("Form", exact=True).click()
+    expect(which).to_have_value("dates")
+    expect(control(console, "Customer")).to_have_value("Ada Brandt")
+    which.select_option("Changed since")
+    control(console, "Changed since").fill("2026-01-31T13:30")
+    expect(control(console, "Changed since")).to_have_value("2026-01-31T13:30")
+    console.button("Queue invoice query in Test").click()
+    console.page.wait_for_url("**/app/queued_requests/*")
+
+    xml = connection.record(console.page.url.rpartition("/")[2])["request_xml"]
+    assert "<FromModifiedDate>2026-01-31T13:30:00</FromModifiedDate>" in xml
+    assert "<FullName>Ada Brandt</FullName>" in xml
+    assert "<IncludeLineItems>true</IncludeLineItems>" in xml
+    assert "TxnDate" not in xml
+
+
+def test_a_query_by_part_of_a_name_finds_these_customers_and_needs_the_name(console: Console) -> None:
+    connection = console.service.connection()
+    customers = query(connection, count=3)
+    connection.run_session()
+    start = names_in(connection, customers, "CustomerRet")[0][:2]
+    compose(console, connection, "CustomerQueryRq")
+    control(console, "Which").select_option("By part of the name")
+    console.button("Queue customer query in Test").click()
+    name = console.page.get_by_label("Name", exact=True)
+    expect(name).to_be_focused()
+    expect(name).to_have_accessible_description("Name is required.")
+    name.fill(start)
+    control(console, "Match").select_option("Starts with")
+    console.button("Queue customer query in Test").click()
+    console.page.wait_for_url("**/app/queued_requests/*")
+
+    request_id = console.page.url.rpartition("/")[2]
+    connection.run_session()
+    xml = connection.record(request_id)["request_xml"]
+    assert f"<NameFilter><MatchCriterion>StartsWith</MatchCriterion><Name>{start}</Name></NameFilter>" in xml
+    assert all(name.startswith(start) for name in names_in(connection, request_id, "CustomerRet"))

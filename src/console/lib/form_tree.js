@@ -73,12 +73,16 @@ function childElement({ content }, name) {
   return found;
 }
 
-/** @type {(form: SimpleForm, type: RequestType) => Element} */
-const rootElement = (form, type) => childElement(type, form.root);
+/**
+ * The form of a query has no root: its fields are in the request itself.
+ *
+ * @type {(form: SimpleForm, type: RequestType) => Element | RequestType}
+ */
+const rootElement = (form, type) => (form.root ? childElement(type, form.root) : type);
 /** @type {(form: SimpleForm, type: RequestType) => Element} */
 const lineElement = (form, type) => childElement(rootElement(form, type), form.lines?.element ?? "");
 /** @type {(form: SimpleForm, tree: Tree) => Tree | undefined} */
-export const rootOf = (form, tree) => tree.children?.find(({ name }) => name === form.root);
+export const rootOf = (form, tree) => (form.root ? tree.children?.find(({ name }) => name === form.root) : tree);
 /** @type {(form: SimpleForm, tree: Tree) => Tree[]} */
 export const linesOf = (form, tree) =>
   rootOf(form, tree)?.children?.filter(({ name }) => name === form.lines?.element) ?? [];
@@ -91,7 +95,7 @@ export const linesOf = (form, tree) =>
  */
 export function factsOf(form, type) {
   const root = rootElement(form, type);
-  /** @type {(element: Element, fields: {path: string}[]) => Map<string, Element>} */
+  /** @type {(element: Element | RequestType, fields: {path: string}[]) => Map<string, Element>} */
   const map = (element, fields) => new Map(fields.map(({ path }) => [path, elementAtPath(element, path)]));
   return {
     fields: map(root, fieldsOf(form)),
@@ -102,11 +106,12 @@ export function factsOf(form, type) {
 /**
  * Returns the element at a path. It is required and exists since a version together with the elements above it.
  *
- * @param {Element} root
+ * @param {Element | RequestType} root
  * @param {string} path
  * @returns {Element}
  */
 function elementAtPath(root, path) {
+  /** @type {any} */
   let element = root;
   let required = true;
   /** @type {string | undefined} */
@@ -124,7 +129,7 @@ function elementAtPath(root, path) {
 /**
  * Returns a tree with a node at a path, unless another element of a choice excludes it.
  *
- * @param {Element} element
+ * @param {Element | RequestType} element
  * @param {Tree} tree
  * @param {string[]} path
  * @returns {Tree}
@@ -163,6 +168,15 @@ function isExcluded(group, name, children) {
 }
 
 /**
+ * Whether a group allows only one of two elements.
+ *
+ * @param {Part} group
+ * @param {string} name
+ * @param {string} other
+ */
+export const excludes = (group, name, other) => isExcluded(group, name, [{ name: other, text: "…" }]);
+
+/**
  * Returns a tree with a node for each field of a form, and for those of its lines.
  *
  * @param {SimpleForm} form
@@ -175,8 +189,9 @@ export function openedTree(form, type, tree) {
   const former = rootOf(form, tree);
   let root = fieldsOf(form).reduce(
     (node, { path }) => opened(element, node, steps(path)),
-    former?.children ? former : emptyTree(element),
+    former?.children ? former : emptyTree(/** @type {Element} */ (element)),
   );
+  if (!form.root) return root;
   if (form.lines) root = { ...root, children: ordered(element, openedLines(form, type, root)) };
   const others = (tree.children ?? []).filter((child) => child !== former);
   return { ...tree, children: ordered(type, [...others, root]) };
@@ -268,7 +283,9 @@ export function hiddenIn(tree, paths) {
     node.children.flatMap((child) => {
       const path = above ? `${above}/${child.name}` : child.name;
       if (isBlank(child)) return [];
-      if (leaves.has(path)) return [];
+      // Only the first of several values has a field. Lines have all theirs.
+      if (leaves.has(path))
+        return child.children || node.children.find(({ name }) => name === child.name) === child ? [] : [path];
       return shown.has(path) && child.children ? visit(child, path) : [path];
     });
   return [...new Set(visit(tree, ""))];

@@ -4,6 +4,7 @@ import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
 import { session } from "./session.js";
+import { choiceIn, queryForm } from "./query_forms.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { formTree, hasBlanks, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
@@ -28,9 +29,17 @@ import { fromXml, toXml } from "./xml.js";
  */
 
 /**
- * Returns the ways to edit a request: `[[mode, name]]`. Three types have a form for people beside that of the schema.
+ * Returns the form for people of a type, or null. That of a query depends on what a tree has chosen.
  *
- * @param {string} type
+ * @param {RequestType} type
+ * @param {Tree} tree
+ */
+export const formOf = (type, tree) => SIMPLE_FORMS[type.name] ?? queryForm(type, choiceIn(type, tree));
+
+/**
+ * Returns the ways to edit a request: `[[mode, name]]`. Some types have a form for people beside that of the schema.
+ *
+ * @param {RequestType} type
  * @returns {[Mode, string][]}
  */
 export function modesOf(type) {
@@ -39,7 +48,9 @@ export function modesOf(type) {
     ["xml", "XML"],
     ["json", "JSON"],
   ];
-  return SIMPLE_FORMS[type] ? [["simple", "Form"], ["form", "All fields"], ...texts] : [["form", "Form"], ...texts];
+  return formOf(type, { name: type.name, children: [] })
+    ? [["simple", "Form"], ["form", "All fields"], ...texts]
+    : [["form", "Form"], ...texts];
 }
 
 /** @param {Mode} mode */
@@ -54,7 +65,7 @@ export const isForm = (mode) => mode === "simple" || mode === "form";
  * @param {string | null | undefined} supported
  */
 export function beginning(type, source, supported) {
-  const [[mode]] = modesOf(type.name);
+  const [[mode]] = modesOf(type);
   const draft = { mode, version: firstVersion(supported), text: "", webhook: "" };
   if (!source) return { ...draft, tree: dated(type, inForm(type, mode, formTree(type))) };
   const { request_xml: xml, webhook_url: webhook = "", ...rest } = contentOf(source);
@@ -73,7 +84,7 @@ export function beginning(type, source, supported) {
  * @param {Tree} tree
  */
 export function inForm(type, mode, tree) {
-  const form = SIMPLE_FORMS[type.name];
+  const form = formOf(type, tree);
   if (!form || !isForm(mode)) return tree;
   return mode === "simple" ? openedTree(form, type, tree) : withoutUnused(tree);
 }
@@ -128,6 +139,24 @@ export function requestOf(draft, assumed) {
   } catch {
     return null;
   }
+}
+
+/**
+ * Returns the problems whose element is still in a tree unchanged.
+ *
+ * @template {{element?: Tree}} Found
+ * @param {Tree} tree
+ * @param {Found[]} problems
+ */
+export function stillIn(tree, problems) {
+  const elements = new Set();
+  /** @param {Tree} element */
+  const visit = (element) => {
+    elements.add(element);
+    element.children?.forEach(visit);
+  };
+  visit(tree);
+  return problems.filter(({ element }) => elements.has(element));
 }
 
 /**

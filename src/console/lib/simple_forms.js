@@ -1,15 +1,22 @@
 // The forms for people: which fields of a customer, an invoice and a payment they show, and how lines add up. Types,
 // lengths and the order of elements come from the schema.
 //
-// A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses)
-// and `isToday` (a new form has today's date). Of the lines, `columns` are the fields of the table, and `below` is a
-// field under them.
+// A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses),
+// `isToday` (a new form has today's date) and `initial` (what it begins with). Of the lines, `columns` are the fields
+// of the table, and `below` is a field under them.
 
 import { cents, decimal, moneyText, product } from "./money.js";
 import { plural } from "./text.js";
 
 /**
- * @typedef {{path: string, label: string, help?: string, wide?: boolean, offers?: string, isToday?: boolean}} FormField
+ * @typedef {object} FormField
+ * @property {string} path
+ * @property {string} label
+ * @property {string} [help]
+ * @property {boolean} [wide]
+ * @property {string} [offers]
+ * @property {boolean} [isToday]
+ * @property {string} [initial]
  * @typedef {object} FormLines
  * @property {string} element
  * @property {string[]} [others] Lines that the form does not show. They count in the total.
@@ -20,7 +27,7 @@ import { plural } from "./text.js";
  * @property {{path: string, label: string, missing: string, lines: string, options: string[][]}} [instead]
  * @property {(line: any) => bigint | null} amountOf
  * @typedef {{title: string, isClosed?: boolean, fields: FormField[]}} Section
- * @typedef {{root: string, sections: Section[], lines?: FormLines, totals?: any}} SimpleForm
+ * @typedef {{root?: string, sections: Section[], lines?: FormLines, totals?: any}} SimpleForm
  */
 
 const address = (root) => [

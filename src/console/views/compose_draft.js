@@ -8,6 +8,7 @@ import { session } from "../lib/session.js";
 import {
   beginning,
   bodyOf,
+  formOf,
   inForm,
   isForm,
   isOnlyXml,
@@ -15,11 +16,12 @@ import {
   modesOf,
   read,
   requestOf,
+  stillIn,
   written,
 } from "../lib/request_draft.js";
 import { navigate, url } from "../lib/router.js";
 import { requestType } from "../lib/schema.js";
-import { inWordsOf, labelsOf, offersIn, SIMPLE_FORMS } from "../lib/simple_forms.js";
+import { inWordsOf, labelsOf, offersIn } from "../lib/simple_forms.js";
 import { actionTitle, isRead, requestTitle } from "../lib/text.js";
 import { elementAt, missingIn, pruned } from "../lib/trees.js";
 import { Button, Foreign, Problem, problemText, Segmented, SkeletonCard, toast } from "../lib/ui.js";
@@ -30,6 +32,7 @@ import { QueueCard } from "./compose_queue.js";
 import { nameOf } from "./compose_start.js";
 import { ConfirmWrite } from "./confirm_write.js";
 import { useOffers } from "./offers.js";
+import { QueryForm } from "./query_form.js";
 import { SimpleForm } from "./simple_form.js";
 import { totalsOf } from "./simple_lines.js";
 
@@ -72,7 +75,7 @@ function Draft({ type, place, target, askForTarget, source }) {
   // The service takes this version for a text without one.
   const assumed = firstVersion(supported);
   const current = useMemo(() => requestOf(draft, assumed), [mode, tree, version, text, assumed]);
-  const simple = SIMPLE_FORMS[type.name];
+  const simple = formOf(type, tree);
   const offers = useOffers(target?.id, mode === "simple" ? offersIn(simple) : NO_OFFERS);
 
   const keep = (next) => {
@@ -203,7 +206,7 @@ function Draft({ type, place, target, askForTarget, source }) {
               isForm(mode) &&
               html`<${VersionSelect} version=${version} target=${target} choose=${(next) => edit({ version: next })} />`
             }
-            <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${modesOf(type.name)} />
+            <${Segmented} label="Edit as" value=${mode} onChange=${switchTo} options=${modesOf(type)} />
           </div>
         </header>
         ${
@@ -214,7 +217,7 @@ function Draft({ type, place, target, askForTarget, source }) {
                 ${
                   mode === "simple"
                     ? html`
-                      <${SimpleForm}
+                      <${simple.root ? SimpleForm : QueryForm}
                         form=${simple}
                         type=${type}
                         tree=${tree}
@@ -287,15 +290,4 @@ function Draft({ type, place, target, askForTarget, source }) {
       `
     }
   `;
-}
-
-/** Returns the problems whose element is still in the form unchanged. */
-function stillIn(tree, problems) {
-  const elements = new Set();
-  const visit = (element) => {
-    elements.add(element);
-    element.children?.forEach(visit);
-  };
-  visit(tree);
-  return problems.filter(({ element }) => elements.has(element));
 }

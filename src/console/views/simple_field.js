@@ -5,10 +5,15 @@ import { typedNumber } from "../lib/money.js";
 import { hintOf, matching } from "../lib/offers.js";
 import { today } from "../lib/request_draft.js";
 import { BASES, textProblem } from "../lib/schema.js";
-import { localZone, withoutControls } from "../lib/text.js";
+import { localZone, requestTitle, withoutControls } from "../lib/text.js";
 import { Button, Foreign } from "../lib/ui.js";
 
 const LONG_TEXT = 500;
+
+/** A time of the QuickBooks computer, which QBXML writes with seconds and inputs of a browser without. */
+const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:00$/;
+const SECONDS = /:00$/;
+const MINUTE = /T\d\d:\d\d$/;
 
 /** Returns the messages about a field, or about an element between the root and it. */
 export function problemsAt(tree, { path }, problems) {
@@ -127,16 +132,21 @@ function Control({ field, facts, node, control, isDisabled, isCell, at }) {
         : undefined,
   };
   if (facts.base === "BOOLTYPE" || facts.values) {
-    const options = facts.values?.map((value) => [value, value]) ?? [
+    const options = facts.values?.map((value) => [value, requestTitle(value)]) ?? [
       ["true", "Yes"],
       ["false", "No"],
     ];
     return html`
       <select ...${shared} onChange=${set}>
-        <option value="" selected=${!node.text}>As QuickBooks decides</option>
+        ${!field.initial && html`<option value="" selected=${!node.text}>As QuickBooks decides</option>`}
         ${options.map(([value, name]) => html`<option value=${value} selected=${value === node.text}>${name}</option>`)}
       </select>
     `;
+  }
+  if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL_TIME.test(node.text))) {
+    const value = node.text?.replace(SECONDS, "");
+    const setTime = ({ target }) => at.set(node, target.value.replace(MINUTE, "$&:00"));
+    return html`<input type="datetime-local" ...${shared} value=${value} onInput=${setTime} />`;
   }
   // A date that the browser cannot show must not look as if the field were empty.
   if (facts.base === "DATETYPE" && (!node.text || BASES.DATETYPE.pattern.test(node.text)))

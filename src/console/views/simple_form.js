@@ -32,17 +32,21 @@ export function SimpleForm({ form, type, tree, change, problems, offers, lackOf,
     <div class="stack loose simple-form">
       ${form.sections
         .slice(0, 1)
+        .filter(hasFields)
         .map((section) => html`<${Section} isFirst section=${section} tree=${root} facts=${facts.fields} at=${at} />`)}
       ${
         form.lines &&
         html`<${Lines} form=${form} type=${type} tree=${tree} facts=${facts.columns} at=${at} edit=${edit} />`
       }
       ${form.totals && html`<${Totals} form=${form} tree=${tree} offers=${offers} />`}
-      ${form.sections.slice(1).map(
-        (section) => html`
+      ${form.sections
+        .slice(1)
+        .filter(hasFields)
+        .map(
+          (section) => html`
           <${Section} key=${section.title} section=${section} tree=${root} facts=${facts.fields} at=${at} />
         `,
-      )}
+        )}
       ${
         hidden.length > 0 &&
         html`
@@ -56,6 +60,8 @@ export function SimpleForm({ form, type, tree, change, problems, offers, lackOf,
     </div>
   `;
 }
+
+const hasFields = ({ fields }) => fields.length > 0;
 
 /** The heading of the card names the first section. */
 function Section({ section, tree, facts, at, isFirst }) {
