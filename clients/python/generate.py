@@ -613,7 +613,8 @@ def records_module(schemas: Mapping[str, Any]) -> str:
     aliases = []
     for name, schema in schemas.items():
         properties = schema.get("properties")
-        if properties is None:
+        if properties is None or isinstance(schema.get("additionalProperties"), dict):
+            # A TypedDict has no members of any name, such as that of a request.
             aliases += ["", f"{name}: TypeAlias = {openapi_type(schema)!r}"]
             continue
         required = schema.get("required", ())
@@ -658,7 +659,10 @@ def openapi_type(schema: Mapping[str, Any]) -> str:  # noqa: PLR0911 - one retur
         return f"list[{openapi_type(schema['items'])}]"
     if kind == "object":
         values = schema.get("additionalProperties")
-        return f"dict[str, {openapi_type(values) if isinstance(values, dict) else 'Any'}]"
+        if not isinstance(values, dict):
+            return "dict[str, Any]"
+        members = [values, *schema.get("properties", {}).values()]
+        return f"dict[str, {openapi_type({'anyOf': members})}]"
     simple = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
     return simple.get(kind or "", "Any")
 

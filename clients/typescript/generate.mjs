@@ -265,6 +265,8 @@ function recordsFile(schemas) {
       const optional = schema.required?.includes(member) ? "" : "?";
       lines.push(`  ${/^\w+$/.test(member) ? member : text(member)}${optional}: ${openapiType(value)};`);
     }
+    const others = schema.additionalProperties;
+    if (others && typeof others === "object") lines.push(`  [name: string]: ${openapiType(others)} | undefined;`);
     lines.push("}");
   }
   return lines;

@@ -196,7 +196,7 @@ COPIES = """async (load, records) => {
     const { beginning, bodyOf } = await load("request_draft.js");
     const { codeSamples } = await load("code_samples.js");
     const { requestType } = await load("schema.js");
-    const sent = ({ javascript }) => JSON.parse(/^const body = ([^]*?);\\nconst response/.exec(javascript)[1]);
+    const sent = ({ typescript }) => JSON.parse(/createQueuedRequest\\(([^]*),\\n  \\{ idem/.exec(typescript)[1]);
     return Promise.all(records.map(async (record) => ({
         "queued again": contentOf(record),
         edited: bodyOf(beginning(await requestType(record.request_name), record, "16.0")),

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -282,6 +283,27 @@ def test_an_annotated_request_gets_a_precise_message(tmp_path: Path) -> None:
 
     assert 'annotated.py:2: error: Missing key "Name" for TypedDict "CustomerAdd"' in output
     assert 'annotated.py:2: error: Extra key "Nam" for TypedDict "CustomerAdd"' in output
+
+
+def test_the_samples_of_the_console_pass_mypy_strict(tmp_path: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("needs Node")
+    console = SOURCES.parents[2] / "tests" / "console"
+    printed = subprocess.run(
+        [node, "--import", console / "browser.mjs", console / "sample_bodies.mjs"], capture_output=True, check=True
+    )
+    calls: list[dict[str, Any]] = json.loads(printed.stdout)
+    program = "".join(
+        f"def call_{number}() -> None:\n{textwrap.indent(call['samples']['python'], '    ')}\n\n"
+        for number, call in enumerate(calls)
+    )
+    (tmp_path / "samples.py").write_text(program, encoding="utf-8")
+    wrong = calls[0]["samples"]["python"].replace("request_json", "request_jsn").replace("request_xml", "request_xm")
+    (tmp_path / "wrong.py").write_text(wrong, encoding="utf-8")
+
+    assert mypy(tmp_path, "samples.py") == "Success: no issues found in 1 source file\n"
+    assert "error" in mypy(tmp_path, "wrong.py")
 
 
 def test_the_client_itself_passes_mypy_strict(tmp_path: Path) -> None:

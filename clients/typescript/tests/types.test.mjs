@@ -17,6 +17,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { ROUTES } from "../src/schema/routes.js";
 
 const CLIENT = join(dirname(fileURLToPath(import.meta.url)), "..");
 const REPOSITORY = join(CLIENT, "..", "..");
@@ -295,6 +296,36 @@ app.post("/", webhook("whsec_", (event, id) => console.log(id, event.type), { ma
   assert.doesNotMatch(old, /right/);
   rmSync(folder, { recursive: true });
 });
+
+test(
+  "the samples of the console compile, and the API reference names the methods of the client",
+  { skip },
+  async () => {
+    await import("../../../tests/console/browser.mjs");
+    const { calls } = await import("../../../tests/console/sample_bodies.mjs");
+    const { clientCalls } = await import("../../../src/console/lib/code_samples.js");
+    const samples = (await calls()).map(({ samples: { typescript } }, index) => [`sample_${index}.ts`, typescript]);
+    const [, first] = samples[0];
+    const wrong = first.replace("createQueuedRequest(", "createQueuedRequest(1, ");
+    const { folder, user } = project({ ...Object.fromEntries(samples), "wrong.ts": wrong });
+    symlinkSync(join(dirname(TSC), "..", "..", "@types"), join(user, "node_modules", "@types"));
+
+    const output = compile(user, "--skipLibCheck", "wrong.ts", ...samples.map(([name]) => name));
+
+    assert.doesNotMatch(output, /sample_/);
+    assert.match(output, /^wrong\.ts/m);
+    rmSync(folder, { recursive: true });
+    const { paths } = JSON.parse(readFileSync(join(REPOSITORY, "docs", "openapi.json"), "utf8"));
+    const named = Object.entries(paths).flatMap(([path, item]) =>
+      Object.values(item).flatMap((one) => (one.operationId ? clientCalls(path, one).typescript : [])),
+    );
+    const known = Object.entries(ROUTES).map(([name, { ids, body }]) => {
+      const given = [...ids, ...(body ? ["body"] : [])];
+      return `books.api.${name}(${given.join(", ")})`;
+    });
+    assert.deepEqual(named.sort(), known.sort());
+  },
+);
 
 /** What an editor says about a name in a program: a part of it. */
 const HINTS = {

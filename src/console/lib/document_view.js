@@ -12,8 +12,8 @@ const HEIGHT = 480;
 const AROUND = 30;
 const ALL_AT_ONCE = 600;
 
-const NAMES = { xml: "XML", json: "JSON", curl: "curl", python: "Python", javascript: "JavaScript" };
-const ENDINGS = { curl: "sh", python: "py", javascript: "js" };
+const NAMES = { xml: "XML", json: "JSON", curl: "curl", python: "Python", typescript: "TypeScript" };
+const ENDINGS = { curl: "sh", python: "py", typescript: "ts" };
 
 /**
  * `forms` maps "json" to a value, and "xml" and the languages of code to texts; a null form is not offered. `name`

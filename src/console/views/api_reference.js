@@ -1,5 +1,6 @@
 // The API reference at /docs: Swagger UI with this service's own OpenAPI document. A signed-in reader can try calls.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { clientCalls } from "../lib/code_samples.js";
 import { Dialog } from "../lib/dialogs.js";
 import { basic } from "../lib/http.js";
 import { ROOT } from "../lib/router.js";
@@ -43,6 +44,17 @@ const Nothing = () => () => null;
 
 const METHODS = ["get", "post", "put", "patch", "delete"];
 
+/** Adds the calls of the clients to the description of each operation. */
+function describeClientCalls({ paths }) {
+  for (const [path, item] of Object.entries(paths)) {
+    for (const operation of METHODS.flatMap((method) => item[method] ?? [])) {
+      const { python, typescript } = clientCalls(path, operation);
+      const calls = `Python: \`${python}\`<br>TypeScript: \`${typescript}\``;
+      operation.description = `${operation.description ?? ""}\n\n${calls}`;
+    }
+  }
+}
+
 /** Whether an operation queues or changes something: the document has 403 for what not everybody may call. */
 const isChange = (operation) => Boolean(operation.responses[403]);
 
@@ -82,6 +94,7 @@ async function show(element, confirm) {
   const specification = await (await fetch(`${ROOT}/openapi.json`, { credentials: "omit" })).json();
   specification.servers = [{ url: location.origin + ROOT }];
   withoutOptionalExamples(specification);
+  describeClientCalls(specification);
   const isSignedIn = Boolean(session.about);
   const isRead = readsOf(specification);
   const mayTry = (path, method) => {

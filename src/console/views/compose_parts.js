@@ -166,7 +166,7 @@ export function Preview({ draft, current, assumed, connection = "CONNECTION_ID" 
             ["json", "JSON"],
             ["curl", "curl"],
             ["python", "Python"],
-            ["javascript", "JavaScript"],
+            ["typescript", "TypeScript"],
           ]}
         />
       </header>
