@@ -326,7 +326,7 @@ function singleMembers(group) {
 
 // CommonJS
 
-const IMPORT = /^import (\{[^}]*\}) from ("\.[^"]*");$/gm;
+const IMPORT = /^import (\{[^}]*\}) from ("(?:\.|node:)[^"]*");$/gm;
 const REEXPORT = /^export \{([^}]*)\} from ("\.[^"]*");$/gm;
 const EXPORT = /^export (?=(?:class|const|(?:async )?function) (\w+))/gm;
 const OTHER = /^(?:import|export)\b.*$|\bimport(?:\.meta|\()/m;
@@ -347,7 +347,7 @@ function writeCommonJs() {
   rmSync(COMMONJS, { recursive: true, force: true });
   mkdirSync(join(COMMONJS, "schema"), { recursive: true });
   writeFileSync(join(COMMONJS, "package.json"), '{ "type": "commonjs" }\n');
-  for (const name of ["index.d.ts", "express.d.ts"]) {
+  for (const name of ["index.d.ts", "express.d.ts", "files.d.ts"]) {
     const types = readFileSync(join(SOURCE, name), "utf8");
     writeFileSync(join(COMMONJS, name), types.replaceAll(/from "\.\/(.+\.cjs)"/g, 'from "../src/$1"'));
   }

@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 
+import { FileCursor } from "../src/files.js";
 import { Service } from "./service.mjs";
 
 const NUMBERS = ["1", "2", "3", "4", "5"];
@@ -43,6 +47,22 @@ for (const processed of [0, 1, 2, 3, 4]) {
     assert.deepEqual(await cursors(client.events(cursor)), NUMBERS.slice(processed));
   });
 }
+
+test("a cursor in a file continues in the next program, also behind a store that was interrupted", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "cursor-"));
+  const path = join(folder, "events.cursor");
+  const { service, client } = feed();
+
+  assert.equal(new FileCursor(path).load(), undefined);
+  assert.deepEqual(await cursors(client.events(new FileCursor(path))), NUMBERS);
+  service.events.push({ cursor: "6" });
+  writeFileSync(`${path}.new`, "a longer text that a program which was killed left");
+  assert.deepEqual(await cursors(client.events(new FileCursor(path))), ["6"]);
+  assert.equal(readFileSync(path, "utf8"), "6");
+  assert.deepEqual(readdirSync(folder), ["events.cursor"]);
+  assert.throws(() => new FileCursor(folder).load(), /EISDIR/);
+  rmSync(folder, { recursive: true });
+});
 
 test("only the events of the connection are asked for", async () => {
   const { service, client, cursor } = feed();

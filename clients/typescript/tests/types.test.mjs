@@ -392,6 +392,8 @@ test("a package has the types and needs no repository", () => {
     "index.d.ts",
     "express.js",
     "express.d.ts",
+    "files.js",
+    "files.d.ts",
     "secrets.js",
     "resources.js",
     "schema/facts.js",
@@ -408,10 +410,10 @@ test("a package has the types and needs no repository", () => {
 });
 
 test("a CommonJS program gets the same names", () => {
-  const names = 'Object.keys({ ...client, ...express }).sort().join(" ")';
+  const names = 'Object.keys({ ...client, ...express, ...files }).sort().join(" ")';
   const { folder, user } = project({
-    "old.cjs": `const client = require("qbxml-queue");\nconst express = require("qbxml-queue/express");\nconsole.log(${names}, new client.Client("https://queue.example", "sk_1", "c1").constructor.name);\n`,
-    "new.mjs": `import * as client from "qbxml-queue";\nimport * as express from "qbxml-queue/express";\nconsole.log(${names}, "Client");\n`,
+    "old.cjs": `const client = require("qbxml-queue");\nconst express = require("qbxml-queue/express");\nconst files = require("qbxml-queue/files");\nconsole.log(${names}, new client.Client("https://queue.example", "sk_1", "c1").constructor.name);\n`,
+    "new.mjs": `import * as client from "qbxml-queue";\nimport * as express from "qbxml-queue/express";\nimport * as files from "qbxml-queue/files";\nconsole.log(${names}, "Client");\n`,
   });
 
   const [old, recent] = ["old.cjs", "new.mjs"].map((name) =>
@@ -419,7 +421,7 @@ test("a CommonJS program gets the same names", () => {
   );
 
   assert.equal(old, recent);
-  assert.match(old, /\bQuickBooksError\b.*\bverify webhook\b/);
+  assert.match(old, /\bFileCursor\b.*\bQuickBooksError\b.*\bverify webhook\b/);
   rmSync(folder, { recursive: true });
 });
 
@@ -458,10 +460,17 @@ test("the client itself matches its declarations", { skip }, () => {
     CLIENT,
     "--allowJs",
     "--checkJs",
+    "--typeRoots",
+    join(dirname(TSC), "..", "..", "@types"),
+    "--types",
+    "node",
+    "--skipLibCheck",
     "src/index.js",
     "src/index.d.ts",
     "src/express.js",
     "src/express.d.ts",
+    "src/files.js",
+    "src/files.d.ts",
     "src/schema/requests.d.cts",
   );
 
