@@ -157,6 +157,10 @@ test: .venv/.installed ## Run the tests of the service; make test-simulator, tes
 	$(if $(COVERAGE),$(BIN)/coverage combine --quiet && $(BIN)/coverage report)
 	@echo "Other tests: make test-simulator, make test-programs, and what .ci/run --help lists."
 
+.PHONY: test-nightly
+test-nightly: .venv/.installed $(TOOLS)/clients/.installed ## Run the tests that take long: those that are marked as nightly
+	$(PYTEST) --dist loadfile -m nightly tests
+
 .PHONY: test-changed
 test-changed: .venv/.installed ## Run the tests that a change since main can affect, by imports
 	@files=$$($(BIN)/python -m tests.changed); [ -z "$$files" ] || $(PYTEST) $$files
@@ -203,7 +207,7 @@ OWN_STACKS := $(addprefix tests/e2e/test_,documented_examples.py fault_script.py
 .PHONY: test-dynamodb
 test-dynamodb: .venv/.installed $(TOOLS)/dynamodb-local/.installed ## Run the tests of the data layer on DynamoDB Local (Java, Maven)
 	$(BIN)/python -m local.dynamodb_local $(TOOLS)/dynamodb-local 0 \
-		sh -c '$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m dynamodb_local tests/contract && \
+		sh -c '$(BIN)/python -m pytest -q --numprocesses auto --dist loadfile -m "dynamodb_local and not nightly" tests/contract && \
 			$(BIN)/python -m pytest -q $(DATABASE_RUNS)'
 
 .PHONY: test-benchmarks
@@ -292,7 +296,7 @@ test-sam-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.inst
 
 .PHONY: deploy-local
 deploy-local: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed ## Build and deploy into an AWS emulator on this machine, and run its tests and the end-to-end tests on it
-	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/deployment tests/e2e $(addprefix --ignore=,$(OWN_STACKS))
+	$(BIN)/python -m local.deploy_local $(TOOLS) $(BIN)/python -m pytest -q tests/deployment $(or $(E2E),tests/e2e) $(addprefix --ignore=,$(OWN_STACKS))
 
 .PHONY: test-runtime
 test-runtime: .venv/.installed $(TOOLS)/sam/.installed $(TOOLS)/emulator/.installed $(TOOLS)/runtime/.installed ## Build, and run every function under Lambda's own runtime; shows cold starts

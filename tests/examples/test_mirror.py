@@ -10,6 +10,8 @@ import time
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.examples.test_clients import EXAMPLES, PYTHON, needs_python_tools, output_of, variables_of
 from tests.support import postgresql
 
@@ -85,6 +87,7 @@ def in_order(rows: list[list[Any]]) -> list[list[Any]]:
     return sorted(rows, key=str)
 
 
+@pytest.mark.nightly
 @needs_python_tools
 def test_a_mirror_that_is_killed_again_and_again_has_the_books(run: Run, typed_client: Path, tmp_path: Path) -> None:
     variables = {**variables_of(run), "PYTHONPATH": str(typed_client)}

@@ -9,6 +9,8 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.examples.test_clients import EXAMPLES, PYTHON, needs_python_tools, output_of, variables_of
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ with Client.from_environment() as books:
 """
 
 
+@pytest.mark.nightly
 @needs_python_tools
 def test_a_shop_that_is_killed_five_times_writes_everything_once(run: Run, typed_client: Path, tmp_path: Path) -> None:
     variables = {**variables_of(run), "PYTHONPATH": str(typed_client)}

@@ -33,6 +33,7 @@ def test_every_action_is_pinned_to_a_commit() -> None:
     ("name", "command"),
     [
         ("ci", "bash .ci/run ${{ matrix.step }}"),
+        ("nightly", "bash .ci/run ${{ matrix.step }}"),
         ("documents", "make test-documents PYTHON=python${{ matrix.python }}"),
     ],
 )
@@ -49,13 +50,17 @@ def test_the_workflows_of_this_repository_run_one_command_with_pinned_actions_an
 
 
 def test_ci_runs_every_step_of_its_script() -> None:
-    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))["jobs"].values()
-    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
-    lanes = re.findall(r'(?m)^lane_\d="(.*)"$', script)
+    def in_workflow(name: str) -> list[str]:
+        workflow = yaml.safe_load((ROOT / ".github" / "workflows" / f"{name}.yml").read_text(encoding="utf-8"))
+        return sorted(step for job in workflow["jobs"].values() for step in job["strategy"]["matrix"]["step"])
 
-    steps = set(re.findall(r"(?m)^step_(\w+)\(", script))
-    assert {step for job in jobs for step in job["strategy"]["matrix"]["step"]} == steps
-    assert {step for lane in lanes for step in lane.split()} == steps
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    of_a_commit = sorted(" ".join(re.findall(r'(?m)^lane_\d="(.*)"$', script)).split())
+    [nightly] = re.findall(r'(?m)^nightly="(.*)"$', script)
+
+    assert in_workflow("ci") == of_a_commit
+    assert in_workflow("nightly") == sorted(nightly.split())
+    assert sorted(re.findall(r"(?m)^step_(\w+)\(", script)) == sorted([*of_a_commit, *nightly.split()])
 
 
 def test_the_checks_before_a_commit_are_targets_of_the_makefile() -> None:

@@ -1,7 +1,7 @@
 """Every point of a session is interrupted in every way: no write is executed twice, and no request is stuck.
 
 One interruption at each point, with lagging indexes and with a lagging queue, and two within one call. `make test`
-makes each fifth, and `make prove ARGS=interruptions` all, which takes minutes. CI runs both.
+makes each fifth, and `make prove ARGS=interruptions` all, which takes minutes.
 """
 
 from __future__ import annotations

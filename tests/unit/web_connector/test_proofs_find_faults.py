@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from tests.support.web_connector.interruptions import Interruption
 
 
+pytestmark = pytest.mark.nightly  # they test the tests
+
+
 class Miscounting(ObservedStore):
     """Does not count requests that become `response_received`."""
 

@@ -36,7 +36,12 @@ def sessions_for(failing_calls: int) -> int:
 
 @pytest.mark.parametrize(
     ("number", "kind"),
-    [*((number, Bad.READ) for number in (2, 10, 11, 50, 200)), (11, Bad.ITERATED_READ), (50, Bad.ITERATED_READ)],
+    [
+        *((number, Bad.READ) for number in (2, 10, 11)),
+        (11, Bad.ITERATED_READ),
+        *(pytest.param(number, Bad.READ, marks=pytest.mark.nightly) for number in (50, 200)),
+        pytest.param(50, Bad.ITERATED_READ, marks=pytest.mark.nightly),
+    ],
 )
 def test_a_request_behind_bad_reads_is_sent_after_two_failures_of_each(number: int, kind: Bad) -> None:
     books = FailingBooks()
@@ -54,7 +59,7 @@ def test_a_request_behind_bad_reads_is_sent_after_two_failures_of_each(number: i
     assert books.qbwc.store.counts == books.qbwc.store.exact_counts()
 
 
-@pytest.mark.parametrize("number", [2, 11, 50])
+@pytest.mark.parametrize("number", [2, 11, pytest.param(50, marks=pytest.mark.nightly)])
 def test_a_request_behind_bad_writes_is_sent_after_three_sessions_for_each(number: int) -> None:
     books = FailingBooks()
     for _ in range(number):
