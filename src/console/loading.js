@@ -1,5 +1,7 @@
-// Tells the reader when a script of the page does not arrive, for example because the network failed. Otherwise the
-// page would show "Loading…" forever. This file is not a module, so it runs before the modules are loaded.
+// What the page needs before its modules are loaded. This file is not a module, so it runs before them.
+
+// Tells the reader when a script does not arrive, for example because the network failed. Otherwise the page would show
+// "Loading…" forever.
 addEventListener(
   "error",
   ({ target }) => {
@@ -14,3 +16,11 @@ addEventListener(
   },
   true,
 ); // errors of scripts do not bubble
+
+// Ctrl-K while the page is loading: lib/keyboard.js does it as soon as it can, and the browser does not do its own.
+addEventListener("keydown", (event) => {
+  if (!document.querySelector("#app > .boot") || !(event.ctrlKey || event.metaKey)) return;
+  if (event.key?.toLowerCase() !== "k") return;
+  event.preventDefault();
+  globalThis.earlyKey = event;
+});

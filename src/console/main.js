@@ -3,7 +3,7 @@ import { Component, html, render, useEffect, useRef, useState } from "./vendor/p
 import { Account, NoApp, Place } from "./lib/account.js";
 import { useApprovals } from "./lib/approval_count.js";
 import { AsOf, StaleNotice } from "./lib/freshness.js";
-import { Keyboard, useGo } from "./lib/keyboard.js";
+import { KeyButtons, useGo, useKeyboard } from "./lib/keyboard.js";
 import { focusHeading, keepScrollPositions } from "./lib/place.js";
 import { places } from "./lib/places.js";
 import { followLinks, ID, url, useRoute } from "./lib/router.js";
@@ -200,8 +200,8 @@ const loadPalette = () => import("./views/palette.js");
 function Shell({ path, open, children }) {
   const [menu, setMenu] = useState(false);
   useEffect(() => setMenu(false), [path]);
-  // The dialog is outside of the navigation, which a narrow window hides.
   const [palette, go] = useGo(!open, loadPalette);
+  const [keys, ask] = useKeyboard(Boolean(go));
   return html`
     <a class="skip" href="#content">Skip to the content</a>
     <div class="shell">
@@ -228,7 +228,7 @@ function Shell({ path, open, children }) {
         </nav>
         <${AsOf} />
         <nav class="nav bottom" aria-label="Session">
-          <${Keyboard} go=${go} />
+          <${KeyButtons} go=${go} ask=${ask} />
           <${ThemeButton} />
           ${open ? html`<a href=${url("/")}><${Icon} name="out" />Sign in</a>` : html`<${Account} />`}
         </nav>
@@ -236,7 +236,7 @@ function Shell({ path, open, children }) {
       <main class="main" id="content" tabindex="-1">${children}</main>
       <${StaleNotice} />
     </div>
-    ${palette}
+    ${palette} ${keys}
   `;
 }
 

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.support import Console, query
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import Locator, Route
 
     from tests.e2e.support import Connection
 
@@ -66,6 +66,34 @@ def test_the_single_keys_can_be_switched_off(console: Console, connection: Conne
     expect(links).to_have_count(20)
     console.page.keyboard.press("/")
     expect(console.page.get_by_label("Search requests")).not_to_be_focused()
+
+
+PHONE = {"width": 390, "height": 800}
+
+
+@pytest.mark.parametrize("way", ["key", "button"])
+def test_the_list_of_keys_fits_a_phone_whether_or_not_the_menu_is_open(
+    console: Console, connection: Connection, way: str
+) -> None:
+    console.page.set_viewport_size(PHONE)
+    console.open(f"/app/connections/{connection.id}")
+    expect(console.page.locator("tr.clickable a.title").first).to_be_visible()
+    if way == "button":
+        console.button("Menu").click()
+        console.button("Keyboard").click()
+    else:
+        console.page.keyboard.press("?")
+
+    dialog = console.page.get_by_role("dialog", name="Keyboard")
+    expect(dialog).to_be_visible()
+    box = dialog.bounding_box()
+    assert box is not None
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    assert box["height"] <= PHONE["height"]
+    console.confirm("Close")
+    expect(dialog).to_be_hidden()
+    expect(console.button("Keyboard")).to_be_visible(visible=way == "button")
 
 
 def test_the_heading_has_the_focus_after_a_change_of_view(console: Console, connection: Connection) -> None:
@@ -156,6 +184,24 @@ def palette(console: Console) -> Locator:
     """Press Ctrl-K and return the field."""
     console.page.keyboard.press("Control+k")
     return console.page.get_by_role("combobox", name="Connection, request or action")
+
+
+def test_ctrl_k_is_not_lost_while_the_page_is_loading(console: Console, connection: Connection) -> None:
+    held: list[Route] = []
+    console.page.route("**/main.js", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks it
+    with console.page.expect_request("**/main.js"):
+        console.page.goto(f"{console.service.base_url}/app/connections/{connection.id}", wait_until="commit")
+    console.sees("Loading…")
+
+    field = palette(console)
+    held[0].continue_()
+
+    expect(field).to_be_focused()
+    console.page.keyboard.press("Escape")
+    expect(field).to_be_hidden()
+    console.link("Compose").click()
+    console.sees_heading("Compose")
+    expect(field).to_be_hidden()
 
 
 def test_ctrl_k_opens_a_connection_a_request_and_an_action(console: Console, connection: Connection) -> None:

@@ -1,6 +1,6 @@
 // Keys: Ctrl-K opens anything. Single keys: / searches, j and k move through rows, ? explains, and a view can have
 // others. They can be switched off (WCAG 2.1.4).
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Dialog } from "./dialogs.js";
 import { Button, Check, Icon, toast } from "./ui.js";
 
@@ -50,6 +50,14 @@ const isVisible = (element) => element.getClientRects().length > 0;
 const isGo = (event) =>
   event.key?.toLowerCase() === "k" && !event.altKey && !event.shiftKey && (IS_MAC ? event.metaKey : event.ctrlKey);
 
+/** Returns whether Ctrl-K was pressed while the page was loading (loading.js), once. */
+function takeEarlyKey() {
+  const page = /** @type {{earlyKey?: KeyboardEvent}} */ (globalThis);
+  const isEarly = Boolean(page.earlyKey && isGo(page.earlyKey));
+  page.earlyKey = undefined;
+  return isEarly;
+}
+
 /**
  * Lets Ctrl-K open any connection, request or action, with a dialog whose module `load` imports. Returns the dialog, if
  * it is open, and a function that opens it, or null for readers who have not signed in.
@@ -61,20 +69,26 @@ export function useGo(isSignedIn, load) {
       (module) => setPalette(() => module.default),
       () => toast("This could not be loaded. Reload the page.", "red"),
     );
-  useEffect(() => {
+  // In an effect that runs after the browser has drawn, a key that is pressed meanwhile would be lost.
+  useLayoutEffect(() => {
+    if (!isSignedIn) return undefined;
     const press = (event) => {
       if (event.defaultPrevented || !isGo(event)) return;
       event.preventDefault();
       if (!document.querySelector("dialog[open]")) open();
     };
-    if (isSignedIn) addEventListener("keydown", press);
+    addEventListener("keydown", press);
+    if (takeEarlyKey()) open();
     return () => removeEventListener("keydown", press);
   }, [isSignedIn]);
   return [Palette && html`<${Palette} onClose=${() => setPalette(null)} />`, isSignedIn ? open : null];
 }
 
-/** Handles the keys, and shows the list of them. `go` opens what `useGo` returns. */
-export function Keyboard({ go }) {
+/**
+ * Handles the keys. Returns the list of them, if it is open, and a function that opens it. `hasGo` says whether `useGo`
+ * has something to open. The list is outside of the navigation, which a narrow window hides.
+ */
+export function useKeyboard(hasGo) {
   const [asking, setAsking] = useState(false);
   const [isOff, setOff] = useState(localStorage.getItem(OFF) === "off");
   useEffect(() => {
@@ -103,38 +117,40 @@ export function Keyboard({ go }) {
     else localStorage.removeItem(OFF);
     setOff(off);
   };
-  return html`
-    ${
-      go &&
-      html`
-        <button type="button" class="go-button" onClick=${go}>
-          <${Icon} name="search" />Go to <kbd>${GO[0]}</kbd>
-        </button>
-      `
-    }
-    <button type="button" class="keys-button" onClick=${() => setAsking(true)}><kbd>?</kbd>Keyboard</button>
-    ${
-      asking &&
-      html`
-        <${Dialog}
-          title="Keyboard"
-          onClose=${() => setAsking(false)}
-          actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}
-        >
-          <dl class="keys">
-            ${[...(go ? [GO] : []), ...KEYS, ...keysOfView(), HELP].map(
-              ([key, does]) => html`
-                <dt><kbd>${key}</kbd></dt>
-                <dd>${does}</dd>
-              `,
-            )}
-          </dl>
-          <${Check} checked=${!isOff} onChange=${choose}>Use these single keys<//>
-        <//>
-      `
-    }
-  `;
+  const list =
+    asking &&
+    html`
+      <${Dialog}
+        title="Keyboard"
+        onClose=${() => setAsking(false)}
+        actions=${html`<${Button} kind="primary" onClick=${() => setAsking(false)}>Close<//>`}
+      >
+        <dl class="keys">
+          ${[...(hasGo ? [GO] : []), ...KEYS, ...keysOfView(), HELP].map(
+            ([key, does]) => html`
+              <dt><kbd>${key}</kbd></dt>
+              <dd>${does}</dd>
+            `,
+          )}
+        </dl>
+        <${Check} checked=${!isOff} onChange=${choose}>Use these single keys<//>
+      <//>
+    `;
+  return [list, () => setAsking(true)];
 }
+
+/** The buttons for those who do not use the keys. */
+export const KeyButtons = ({ go, ask }) => html`
+  ${
+    go &&
+    html`
+      <button type="button" class="go-button" onClick=${go}>
+        <${Icon} name="search" />Go to <kbd>${GO[0]}</kbd>
+      </button>
+    `
+  }
+  <button type="button" class="keys-button" onClick=${ask}><kbd>?</kbd>Keyboard</button>
+`;
 
 function search() {
   /** @type {NodeListOf<HTMLInputElement>} */

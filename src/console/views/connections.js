@@ -4,6 +4,7 @@ import { call, useLoad } from "../lib/api.js";
 import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { SearchField } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
 import { count, health, originOf, plural, waiting, whyOf } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, Foreign, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
@@ -209,16 +210,12 @@ function SearchBox({ value, change }) {
     return () => clearTimeout(timer);
   }, [text]);
   return html`
-    <div class="search">
-      <${Icon} name="search" />
-      <input
-        type="search"
-        aria-label="Search connections"
-        placeholder="Name, company or ID"
-        value=${text}
-        onInput=${(event) => setText(event.target.value)}
-      />
-    </div>
+    <${SearchField}
+      label="Search connections"
+      placeholder="Name, company or ID"
+      value=${text}
+      change=${setText}
+    />
   `;
 }
 

@@ -3,9 +3,10 @@ import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
+import { SearchField } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
 import { count, health, originOf, plural, whyOf } from "../lib/text.js";
-import { Ago, Badge, CopyAsOf, Empty, Foreign, Icon, Pager, toast } from "../lib/ui.js";
+import { Ago, Badge, CopyAsOf, Empty, Foreign, Pager, toast } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
 
@@ -167,19 +168,15 @@ export function Connections({ data, query, change }) {
         </span>
       </header>
       <div class="toolbar">
-        <div class="search">
-          <${Icon} name="search" />
-          <input
-            type="search"
-            aria-label="Search connections"
-            placeholder="Name or ID"
-            value=${query.search ?? ""}
-            onInput=${(event) => {
-              setPage(1);
-              change({ search: event.target.value });
-            }}
-          />
-        </div>
+        <${SearchField}
+          label="Search connections"
+          placeholder="Name or ID"
+          value=${query.search ?? ""}
+          change=${(search) => {
+            setPage(1);
+            change({ search });
+          }}
+        />
         ${choose("health", FILTERS, "Any health")}
         ${choose("sort", SORTS, "Worst first")}
       </div>

@@ -4,8 +4,9 @@ import { useLoad } from "../lib/api.js";
 import { referenceData } from "../lib/reference_data.js";
 import { url } from "../lib/router.js";
 import { fieldIndex, requestNames } from "../lib/schema.js";
+import { SearchField } from "../lib/search_field.js";
 import { count, plural, requestTitle } from "../lib/text.js";
-import { Empty, Icon, Problem, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";
+import { Empty, Problem, Skeleton, SkeletonCard, useTitle } from "../lib/ui.js";
 import { Type } from "./reference_type.js";
 
 const VERBS = ["Query", "Add", "Mod", "Del", "Void", "Merge"];
@@ -52,16 +53,12 @@ export default function Reference({ parts: [name], query }) {
       <div class="reference">
         <aside class="card list" aria-label="Types and fields">
           <div class="toolbar">
-            <div class="search">
-              <${Icon} name="search" />
-              <input
-                type="search"
-                aria-label="Search types and fields"
-                placeholder="Search types and fields"
-                value=${search}
-                onInput=${(event) => setSearch(event.target.value)}
-              />
-            </div>
+            <${SearchField}
+              label="Search types and fields"
+              placeholder="Search types and fields"
+              value=${search}
+              change=${setSearch}
+            />
           </div>
           <div class="scroll" ref=${list}>
             ${words.length > 0 && html`<h3 role="status">${plural(matching.length, "type")}</h3>`}

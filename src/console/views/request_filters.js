@@ -1,8 +1,9 @@
 // The filters of a connection's list of requests: states, webhooks and the search.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { url } from "../lib/router.js";
+import { SearchField } from "../lib/search_field.js";
 import { count, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
-import { Button, Foreign, Icon, Skeleton } from "../lib/ui.js";
+import { Button, Foreign, Skeleton } from "../lib/ui.js";
 
 const TYPING_MILLISECONDS = 300;
 
@@ -53,16 +54,12 @@ export function SearchBox({ value, change }) {
     return () => clearTimeout(timer);
   }, [text]);
   return html`
-    <div class="search">
-      <${Icon} name="search" />
-      <input
-        type="search"
-        aria-label="Search requests"
-        placeholder="Customer, number, label, “invoice add”, error"
-        value=${text}
-        onInput=${(event) => setText(event.target.value)}
-      />
-    </div>
+    <${SearchField}
+      label="Search requests"
+      placeholder="Customer, number, label, “invoice add”, error"
+      value=${text}
+      change=${setText}
+    />
   `;
 }
 

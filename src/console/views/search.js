@@ -2,8 +2,9 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
+import { SearchField } from "../lib/search_field.js";
 import { count, duration, plural, requestTitle } from "../lib/text.js";
-import { Ago, Button, Empty, explain, Foreign, Icon, Note, StateBadge, useTitle } from "../lib/ui.js";
+import { Ago, Button, Empty, explain, Foreign, Note, StateBadge, useTitle } from "../lib/ui.js";
 import { Searched } from "./request_list.js";
 
 const MAX_CONNECTIONS = 20;
@@ -34,17 +35,12 @@ export default function Search({ query }) {
       </div>
       <form class="card" role="search" onSubmit=${submit}>
         <div class="toolbar plain">
-          <div class="search">
-            <${Icon} name="search" />
-            <input
-              type="search"
-              aria-label="Search the requests of all connections"
-              placeholder="Customer, number, label, “invoice add”, error"
-              maxlength="200"
-              value=${text}
-              onInput=${(event) => setText(event.target.value)}
-            />
-          </div>
+          <${SearchField}
+            label="Search the requests of all connections"
+            placeholder="Customer, number, label, “invoice add”, error"
+            value=${text}
+            change=${setText}
+          />
           <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//>
         </div>
       </form>

@@ -2,9 +2,10 @@
 import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { Choice, FormDialog, useForm } from "../lib/form.js";
+import { SearchField } from "../lib/search_field.js";
 import { includeOf, INCLUDES, objectsOf, OBJECTS, objectTitle, partsOf } from "../lib/subscriptions.js";
 import { plural } from "../lib/text.js";
-import { Check, explain, Field, Icon, Note, toast } from "../lib/ui.js";
+import { Check, explain, Field, Note, toast } from "../lib/ui.js";
 
 const STARTS = {
   all: ["All records first", "Every record is read once, and then what changes. For a new copy."],
@@ -155,16 +156,12 @@ function Objects({ chosen, change, problem }) {
   return html`
     <fieldset class="field">
       <legend class="label">Objects</legend>
-      <div class="search">
-        <${Icon} name="search" />
-        <input
-          type="search"
-          aria-label="Search objects"
-          placeholder="Customer, invoice, …"
-          value=${phrase}
-          onInput=${(event) => setPhrase(event.target.value)}
-        />
-      </div>
+      <${SearchField}
+        label="Search objects"
+        placeholder="Customer, invoice, …"
+        value=${phrase}
+        change=${setPhrase}
+      />
       <div class="choices" tabindex="0" role="group" aria-label="Objects to choose">
         ${groups.map(
           ([title, names]) => html`

@@ -4,8 +4,9 @@ import { call, useLoad } from "../lib/api.js";
 import { Bars, Numbers } from "../lib/chart.js";
 import { downloadCsv } from "../lib/csv.js";
 import { navigate, url } from "../lib/router.js";
+import { SearchField } from "../lib/search_field.js";
 import { count, duration, plural } from "../lib/text.js";
-import { Button, Empty, Foreign, Icon, Note, Pager, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
+import { Button, Empty, Foreign, Note, Pager, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 50;
 const NAMED = 5;
@@ -230,19 +231,15 @@ function Connections({ data, query, change }) {
         <${Button} kind="small" icon="download" onClick=${() => save(data)}>CSV by month<//>
       </header>
       <div class="toolbar">
-        <div class="search">
-          <${Icon} name="search" />
-          <input
-            type="search"
-            aria-label="Search connections"
-            placeholder="Name or ID"
-            value=${query.search ?? ""}
-            onInput=${(event) => {
-              setPage(1);
-              change({ search: event.target.value });
-            }}
-          />
-        </div>
+        <${SearchField}
+          label="Search connections"
+          placeholder="Name or ID"
+          value=${query.search ?? ""}
+          change=${(search) => {
+            setPage(1);
+            change({ search });
+          }}
+        />
         <select class="narrow-only" aria-label="Order" value=${sort} onChange=${(event) => sortBy(event.target.value)}>
           ${Object.entries(COLUMNS).map(
             ([column, { name }]) => html`

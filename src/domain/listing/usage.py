@@ -43,7 +43,7 @@ class MonthOfUse:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionUse:
-    """The use of a connection in some months. Months without any request are left out."""
+    """The use of a connection in some months. A month in which no request was queued or ended is left out."""
 
     connection: Connection
     months: Sequence[MonthOfUse] = ()

@@ -43,7 +43,8 @@ class ConnectionUseView(TypedDict):
     id: Uuid
     name: str | None
     months: Annotated[
-        list[MonthOfUseView], Schema("Oldest first. Months without any request are left out", maxItems=MAX_MONTHS)
+        list[MonthOfUseView],
+        Schema("Oldest first. A month in which no request was queued or ended is left out", maxItems=MAX_MONTHS),
     ]
     waiting_time: Annotated[
         PercentilesView, Schema("From the queueing to the last sending, of the requests that ended in the period")
