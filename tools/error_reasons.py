@@ -98,7 +98,7 @@ REMEDIES_OF_CALLS: Mapping[type[errors.ServiceError], tuple[str, str]] = {
         "Discard or delete those in `details.dependants` first, or add `?dependants=true`.",
     ),
     errors.IdempotencyKeyReused: (
-        "The `Idempotency-Key` was used within 24 hours with another body, path or parameter.",
+        "The `Idempotency-Key` was used before with another body, path or parameter.",
         (
             "The message says how the first request ended and what to do. Use a new key for a new request. To repeat a"
             " call, send exactly the same."

@@ -41,6 +41,7 @@ from local.template import Template  # noqa: E402
 from tools.openapi_30 import in_version_30  # noqa: E402
 from tools.openapi_examples import ERROR_EXAMPLES, EXAMPLES, PARAMETER_EXAMPLES, PATH_EXAMPLES  # noqa: E402
 from tools.openapi_schemas import (  # noqa: E402
+    CONNECTION_KEY,
     EVENT_HEADERS,
     IDEMPOTENCY_KEY,
     PREFER_WAIT,
@@ -391,7 +392,8 @@ def _operation(
     }
     parameters = _parameters(endpoint, operation.path, from_powertools, powertools["components"]["schemas"])
     if IdempotencyKeyReused in operation.errors:
-        parameters += [IDEMPOTENCY_KEY, PREFER_WAIT]
+        parameters += [IDEMPOTENCY_KEY, PREFER_WAIT] if endpoint.queues else [CONNECTION_KEY]
+    if PREFER_WAIT in parameters:
         for response in success.values():
             response["headers"] = PREFERENCE_APPLIED
     return {

@@ -107,6 +107,13 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "example": "order-1042",
 }
 
+CONNECTION_KEY: dict[str, Any] = {
+    **IDEMPOTENCY_KEY,
+    "description": "Makes retries safe: a call that is repeated with the same key returns the connection of the first "
+    "one with status 200.",
+    "example": "customer-1042",
+}
+
 PREFER_WAIT: dict[str, Any] = {
     "name": "Prefer",
     "in": "header",

@@ -1,28 +1,43 @@
 """POST /connections: create a connection."""
 
-from domain.errors import TestConnectionsOff
+from domain.errors import Gone, IdempotencyKeyReused, InvalidRequest, TestConnectionsOff
 from domain.records.connection import Connection
 from domain.records.permissions import Permission
 from handlers.common.http import web_connector_url
 from handlers.rest import ApiCall, endpoint, services
 from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
 from handlers.rest.models import NewConnection
+from handlers.rest.request_checks import idempotency_key
 
 
-@endpoint("Connections", "POST /connections", needs=(Permission.ADMINISTER,), status=201, errors=(TestConnectionsOff,))
-def handler(call: ApiCall, body: NewConnection | None = None) -> ConnectionResponse:
+@endpoint(
+    "Connections",
+    "POST /connections",
+    needs=(Permission.ADMINISTER,),
+    status=201,
+    repeated_status=200,
+    errors=(Gone, IdempotencyKeyReused, TestConnectionsOff),
+)
+def handler(call: ApiCall, body: NewConnection | None = None) -> tuple[ConnectionResponse, bool]:
     """Create a connection.
 
     Set a password before a Web Connector uses it. With `simulated`, it is a test connection: a simulated QuickBooks has
-    the password already, and executes what you queue.
+    the password already, and executes what you queue. A call that is repeated with the same `Idempotency-Key` returns
+    the connection of the first one with status 200, as long as the connection exists. A test connection takes no key.
     """
     new = body or NewConnection()
     settings = checked_settings(new)
+    key = idempotency_key(call.event)
+    if key and new.simulated:
+        # Calls at the same time would each give the simulator a password, and the connection would have one of them.
+        raise InvalidRequest.of("Idempotency-Key", "is not for test connections")
+    if key and (made := services().connections.created_with(call.app_id, key, settings)):
+        return connection_response(made), True
     services().quotas.check_connection(call.app_id, call.limits)
     if new.simulated:
         company, base_url = new.simulated.company, web_connector_url(call.event)
         settings["make_simulator"] = lambda made, password: _make(made, password, company, base_url)
-    return connection_response(services().connections.create(call.app_id, actor=call.actor, **settings))
+    return connection_response(services().connections.create(call.app_id, actor=call.actor, key=key, **settings)), False
 
 
 def _make(connection: Connection, password: str, company: str, base_url: str) -> None:

@@ -138,6 +138,38 @@ def test_the_wizard_goes_on_with_its_connection_after_a_reload_and_offers_a_link
     assert number() == before + 1
 
 
+@pytest.mark.parametrize("way", ["again", "reload", "other name"])
+def test_the_wizard_makes_one_connection_if_an_answer_is_lost(console: Console, way: str) -> None:
+    name = f"Lost {way}"
+
+    def made() -> list[str]:
+        connections = console.service.call("GET", "/api/v1/connections?page_size=100").json["data"]
+        return [one["name"] for one in connections if one["name"].startswith(name)]
+
+    def lose(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    console.sign_in("/app/connections/new")
+    console.page.route("**/api/v1/connections", lose)
+    console.page.get_by_label("Name").fill(name)
+    console.button("Create connection").click()
+    console.sees("The service cannot be reached.")
+    console.page.unroute_all()
+    if way == "reload":
+        console.page.reload()
+    suffix = " 2" if way == "other name" else ""
+    console.page.get_by_label("Name").fill(name + suffix)
+    console.button("Create connection").click()
+
+    if way == "other name":
+        console.sees("An earlier try has made a connection")
+        assert made() == [name]
+        console.button("Create another one").click()
+    expect(console.page.locator(".secret code")).to_be_visible()
+    assert sorted(made()) == sorted({name, name + suffix})
+
+
 def test_the_wizard_shows_no_password_beside_another_connection_and_says_why_there_is_none(console: Console) -> None:
     secret = console.page.locator(".secret code")
 

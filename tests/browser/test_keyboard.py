@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.support import Console, query
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Route
+    from playwright.sync_api import Locator, Route, ViewportSize
 
     from tests.e2e.support import Connection
 
@@ -68,7 +68,7 @@ def test_the_single_keys_can_be_switched_off(console: Console, connection: Conne
     expect(console.page.get_by_label("Search requests")).not_to_be_focused()
 
 
-PHONE = {"width": 390, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 800}
 
 
 @pytest.mark.parametrize("way", ["key", "button"])

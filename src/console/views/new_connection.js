@@ -2,6 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { forgetConnections } from "../lib/known_connections.js";
+import { newKey } from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
 import { Ago, Button, explain, Field, Icon, Note, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
 import { newPassword, SetUp } from "./web_connector_setup.js";
@@ -10,6 +11,20 @@ const STEPS = ["Describe it", "Set up the Web Connector", "Wait for the first co
 const CONTACT_MILLISECONDS = 2000;
 
 const ADDRESS = "/connections/new";
+
+/**
+ * The idempotency key of the connection that this tab is making, in its session storage. If the answer is lost, the
+ * next try returns the connection that was made, also after a reload.
+ */
+const attempt = {
+  NAME: "qbxml-queue.new-connection",
+  key() {
+    const key = sessionStorage.getItem(this.NAME) ?? newKey();
+    sessionStorage.setItem(this.NAME, key);
+    return key;
+  },
+  end: () => sessionStorage.removeItem(attempt.NAME),
+};
 
 /** The address has the connection and the step, so a reload goes on with the connection that was made. */
 export default function NewConnection({ query: { connection: id, step: name } }) {
@@ -88,6 +103,7 @@ function Describe({ done, keep }) {
   const [problems, setProblems] = useState({});
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
+  const [madeBefore, setMadeBefore] = useState(null);
   const bind = (name) => ({
     value: values[name],
     onInput: (event) => setValues({ ...values, [name]: event.target.value }),
@@ -103,7 +119,8 @@ function Describe({ done, keep }) {
           .filter(([, value]) => value.trim())
           .map(([name, value]) => [name, value.trim()]),
       );
-      const { data } = await call("POST", ["connections"], { body });
+      const { data } = await call("POST", ["connections"], { body, headers: { "Idempotency-Key": attempt.key() } });
+      attempt.end();
       forgetConnections();
       keep(data.id, { isComing: true });
       done(data);
@@ -118,6 +135,7 @@ function Describe({ done, keep }) {
           .map(({ field, message }) => [field, message]),
       );
       setProblems(known);
+      setMadeBefore(problem.details?.connection_id ?? null);
       setError(Object.keys(known).length ? null : problem);
       setBusy(false);
     }
@@ -164,7 +182,11 @@ function Describe({ done, keep }) {
             />
           `}
         <//>
-        ${error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`}
+        ${
+          madeBefore
+            ? html`<${MadeBefore} id=${madeBefore} />`
+            : error && html`<${Note} tone="red" role="alert"><p>${explain(error)}</p><//>`
+        }
         <div class="row end">
           <a class="button" href=${url("/")}>Cancel</a>
           <${Button} kind="primary" type="submit" busy=${busy}>Create connection<//>
@@ -173,6 +195,17 @@ function Describe({ done, keep }) {
     </form>
   `;
 }
+
+/** A try whose answer was lost has made a connection with other settings, or one that was deleted since. */
+const MadeBefore = ({ id }) => html`
+  <${Note} tone="amber" role="alert" title="An earlier try has made a connection">
+    <p>Its answer was lost. Go on with that connection and change its settings, or create another one.</p>
+    <p class="row">
+      <a class="button small" href=${url(ADDRESS, { connection: id })} onClick=${attempt.end}>Go on with it</a>
+      <${Button} kind="small" type="submit" onClick=${attempt.end}>Create another one<//>
+    </p>
+  <//>
+`;
 
 function Wait({ connection, back }) {
   const { data, error } = useLoad(

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
 
 from domain.connections import passwords
 from domain.connections.simulators import refuse_for_simulator
-from domain.errors import InvalidRequest, InvalidState
+from domain.errors import Conflict, Gone, IdempotencyKeyReused, InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
 from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
 from domain.records.ownership import owned_connection
@@ -21,9 +22,8 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from domain.errors import Conflict
     from domain.ports import Clock, IdSource, SecretSource
     from domain.records.audit import AuditEntry
     from domain.records.connection import OnboardingLink
@@ -40,6 +40,14 @@ MAX_PASSWORD_LENGTH = 128
 
 MAX_PATHS = 10
 """Maximum number of paths at which a company file is accepted. The list is part of the connection and its sessions."""
+
+
+_NAMESPACE = UUID("3f5f2f7e-6a52-4c0e-9a5b-6d1f0c4a7b19")
+
+
+def _id_of(app_id: str, key: str) -> str:
+    """Return the id of the connection that an app creates with an `Idempotency-Key`. So the key needs no item."""
+    return str(uuid5(_NAMESPACE, f"{app_id} {key}"))
 
 
 class ConnectionService:
@@ -59,10 +67,13 @@ class ConnectionService:
         app_id: str,
         *,
         actor: Actor,
+        key: str | None = None,
         make_simulator: Callable[[Connection, str], object] | None = None,
         **settings: Any,
     ) -> Connection:
         """Store a new connection. No Web Connector can log in until a password is set.
+
+        With an idempotency `key`, a call beside another one with the same key returns its connection (`created_with`).
 
         `make_simulator` makes it a test connection. It gets the connection and a password before they are stored, so
         that each stored test connection has a simulator. Nobody else gets the password.
@@ -73,7 +84,7 @@ class ConnectionService:
         """
         now = timestamp(self._clock())
         connection = Connection(
-            id=self._new_id(),
+            id=_id_of(app_id, key) if key else self._new_id(),
             app_id=app_id,
             # All connections of an app have the same OwnerID. QuickBooks shows a FileID mark only to the owner that
             # wrote it, and a session uses the mark to recognise the company file of another connection.
@@ -89,8 +100,32 @@ class ConnectionService:
             make_simulator(connection, password)
         given = tuple(sorted(name for name, value in settings.items() if value is not None))
         entry = _entry(Action.CONNECTION_CREATED, actor, connection, settings=given)
-        self._store.commit(Put(None, connection), Put(None, entry))
+        try:
+            self._store.commit(Put(None, connection), Put(None, entry))
+        except Conflict:
+            if key and (made := self.created_with(app_id, key, settings)):
+                return made
+            raise
         return connection
+
+    def created_with(self, app_id: str, key: str, settings: Mapping[str, Any]) -> Connection | None:
+        """Return the connection that an earlier call with this idempotency key has created, or None.
+
+        Raises IdempotencyKeyReused if its settings differ, and Gone if it was deleted and its data are still removed.
+        """
+        made = self._store.connection(_id_of(app_id, key))
+        if made is None:
+            return None
+        details = {"connection_id": made.id}
+        if made.deleted_at:
+            raise Gone(f"The connection {made.id}, which this Idempotency-Key created, was deleted.", details)
+        if any(getattr(made, name) != value for name, value in settings.items()):
+            raise IdempotencyKeyReused(
+                f"This Idempotency-Key created the connection {made.id}, whose settings are not those of this call. Use"
+                " that connection, or a new key for another one.",
+                details,
+            )
+        return made
 
     def page(self, app_id: str, page: int, page_size: int) -> tuple[Sequence[Connection], int]:
         """Return the connections on a page, oldest first, and the number of pages. `page` counts from 1."""

@@ -133,11 +133,11 @@ class Endpoint:
         self.resolver.exception_handler(Exception)(self._error_response)
         self._function = function
         self.needs = frozenset(needs)
-        self._queues = queues
+        self.queues = queues
         self._is_limited = is_read
         self._is_read = is_read and not queues
         self._statuses = (status,) if repeated_status is None else (status, repeated_status)
-        self._places = Places(headers=QUEUEING_HEADERS if IdempotencyKeyReused in errors else {})
+        self._places = Places(headers=QUEUEING_HEADERS if queues and IdempotencyKeyReused in errors else {})
         signature = inspect.signature(function)
         own_routes = set(routes)
         batch = "batch_id" in signature.parameters and signature.parameters["batch_id"].default is None
@@ -193,7 +193,7 @@ class Endpoint:
 
         A convenience query with GET queues a request. Every caller may make a `POST` that only reads.
         """
-        return bool(self.needs) and (method != "GET" or self._queues)
+        return bool(self.needs) and (method != "GET" or self.queues)
 
     def _errors(self, method: str, path: str) -> Iterator[type[ServiceError]]:
         yield from (InvalidRequest, Unauthorized, TooManyRequests, Unavailable)

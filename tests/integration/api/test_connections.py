@@ -12,6 +12,7 @@ from domain.listing.connection_counts import counts_of
 from domain.records.request import RequestError, State
 from domain.records.session import SILENCE_SECONDS
 from domain.storage.changes import ChangeRequest, Put
+from handlers import operate
 from tests.support.builders import CONNECTION_ID, a_session
 
 if TYPE_CHECKING:
@@ -29,6 +30,33 @@ def open_session(deployment: Deployment) -> None:
         Put(None, session),
         Put(before, replace(before, session_id=session.id).changed(session.last_call_at)),
     )
+
+
+def test_a_repeated_call_with_a_key_returns_the_connection_of_the_first_one(deployment: Deployment) -> None:
+    def create(body: dict[str, Any], key: str = "customer-7") -> Any:
+        return deployment.api.call("POST", "/api/v1/connections", body, headers={"Idempotency-Key": key})
+
+    first, again = create({"name": "Head office"}), create({"name": "Head office"})
+    other, refused = create({"name": "Head office"}, "customer-8"), create({"name": "Warehouse"})
+    made = first.json["data"]
+    assert deployment.api.call("DELETE", f"/api/v1/connections/{made['id']}").status == 204
+    deleted, simulated = create({"name": "Head office"}), create({"simulated": {"company": "empty"}}, "customer-9")
+
+    assert [one.status for one in (first, again, other, refused, deleted)] == [201, 200, 201, 409, 410]
+    assert again.json["data"] == made
+    assert other.json["data"]["id"] != made["id"]
+    assert refused.json["error"]["code"] == "idempotency_key_reused"
+    assert refused.json["error"]["details"] == {"connection_id": made["id"]}
+    assert (simulated.status, simulated.json["error"]["details"]["problems"][0]["field"]) == (400, "Idempotency-Key")
+
+
+def test_a_repeated_call_returns_the_connection_with_which_the_limit_was_reached(deployment: Deployment) -> None:
+    operate.handler({"operation": "set_limits", "app_id": deployment.app_id, "connections": "2"}, None)
+    key = {"Idempotency-Key": "customer-7"}
+
+    calls = [deployment.api.call("POST", "/api/v1/connections", {}, headers=headers) for headers in (key, key, {})]
+
+    assert [call.status for call in calls] == [201, 200, 429]
 
 
 def test_a_connection_has_the_fields_of_the_contract(deployment: Deployment) -> None:

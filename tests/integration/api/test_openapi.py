@@ -76,7 +76,7 @@ def test_a_body_has_exactly_one_form_of_the_request(body: dict[str, Any], is_val
     assert _accepts("NewQueuedRequest", body) is is_valid
 
 
-def test_the_calls_that_queue_a_request_take_an_idempotency_key() -> None:
+def test_the_calls_that_queue_a_request_and_the_creation_of_a_connection_take_an_idempotency_key() -> None:
     taking = {
         operation["operationId"]
         for operations in whole_document()["paths"].values()
@@ -85,7 +85,7 @@ def test_the_calls_that_queue_a_request_take_an_idempotency_key() -> None:
     }
 
     queries = {f"{prefix}query_{name}" for name in QUERIES for prefix in ("", "post_")}
-    assert taking == {"create_batch", "create_queued_request", *queries}
+    assert taking == {"create_batch", "create_connection", "create_queued_request", *queries}
 
 
 def test_every_event_is_described() -> None:

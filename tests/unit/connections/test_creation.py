@@ -1,0 +1,94 @@
+"""An idempotency key makes one connection, whichever calls with it are lost, repeated or made at the same time."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from domain.connections.service import ConnectionService
+from domain.errors import Gone, IdempotencyKeyReused
+from domain.storage.changes import Put
+from tests.support.builders import AN_ACTOR, APP_ID, NOON, OTHER_APP_ID, FixedClock, SequentialIds
+from tests.support.fake_store import FakeStore
+
+if TYPE_CHECKING:
+    from domain.records.connection import Connection
+    from domain.storage.changes import Change
+
+RUNS = 200
+
+
+class AnswerLost(Exception):
+    """The answer of the database did not arrive."""
+
+
+class LosingStore(FakeStore):
+    """A store whose next call has a fault: no commit, a lost answer, or a read before the commit of another call."""
+
+    fault: str | None = None
+
+    def commit(self, *changes: Change) -> None:
+        fault, self.fault = self.fault, None
+        if fault == "before":
+            raise AnswerLost
+        super().commit(*changes)
+        if fault == "after":
+            raise AnswerLost
+
+    def connection(self, connection_id: str) -> Connection | None:
+        if self.fault == "race":
+            self.fault = None
+            return None
+        return super().connection(connection_id)
+
+
+def creating(store: FakeStore) -> ConnectionService:
+    return ConnectionService(store, clock=FixedClock(NOON), new_id=SequentialIds(), secrets=random.randbytes)
+
+
+def create(service: ConnectionService, app_id: str, key: str | None, name: str) -> Connection:
+    """Create a connection as the handler does."""
+    made = service.created_with(app_id, key, {"name": name}) if key else None
+    return made or service.create(app_id, actor=AN_ACTOR, key=key, name=name)
+
+
+def test_a_key_of_an_app_makes_one_connection_whatever_is_lost() -> None:
+    for seed in range(RUNS):
+        chance, store = random.Random(seed), LosingStore()
+        service = creating(store)
+        made: dict[tuple[str, str], str] = {}
+        for _ in range(chance.randrange(1, 12)):
+            app_id, key = chance.choice([APP_ID, OTHER_APP_ID]), chance.choice(["1", "2", "customer-7"])
+            store.fault = chance.choice([None, "before", "after", "race"])
+            try:
+                connection = create(service, app_id, key, f"Books {key}")
+            except AnswerLost:
+                continue
+            assert connection.app_id == app_id
+            assert made.setdefault((app_id, key), connection.id) == connection.id
+
+        stored = [(one.app_id, one.name) for one in store.connections.values()]
+        assert len(stored) == len(set(stored)), seed
+        assert len(store.audit_log) == len(stored)
+
+
+def test_calls_without_a_key_make_a_connection_each() -> None:
+    service = creating(FakeStore())
+
+    assert create(service, APP_ID, None, "Books").id != create(service, APP_ID, None, "Books").id
+
+
+def test_a_key_is_refused_for_other_settings_and_after_the_connection_was_deleted() -> None:
+    store = FakeStore()
+    service = creating(store)
+    made = create(service, APP_ID, "1", "Books")
+
+    with pytest.raises(IdempotencyKeyReused, match=made.id) as reused:
+        create(service, APP_ID, "1", "Other books")
+    store.commit(Put(made, made.removed("2026-03-14T12:00:01.000000Z")))
+    with pytest.raises(Gone, match=made.id):
+        create(service, APP_ID, "1", "Books")
+
+    assert reused.value.details == {"connection_id": made.id}
