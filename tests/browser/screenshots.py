@@ -764,7 +764,7 @@ VIEWS: Mapping[str, View] = {
     "type-field": View("/app/qbxml/InvoiceAddRq?field=RefNumber"),
     "type-response": View("/app/qbxml/InvoiceQueryRs"),
     "docs": View("/docs"),
-    "docs-operation": View("/docs#/Queued%20requests/create_queued_request"),
+    "docs-operation": View("/docs#/Queued%20requests/create_queued_request", act=click("Try it out")),
     "support": View("/support", scope=None),
     "onboarding": View("{onboarding}", scope=None),
     "onboarding-wrong-password": View("{onboarding_wrong}", scope=None),

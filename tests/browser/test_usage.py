@@ -22,7 +22,7 @@ def test_the_requests_of_each_connection_are_shown_sorted_and_saved(console: Con
         connection.run_session()
     console.sign_in("/app/usage")
     console.page.get_by_role("searchbox", name="Search connections").fill("usage ")
-    rows = console.page.get_by_role("region", name="Connections", exact=True).first.locator("tbody tr")
+    rows = console.page.get_by_role("region", name="Table of connections").locator("tbody tr")
 
     expect(rows).to_have_count(2)
     expect(rows.nth(0)).to_contain_text(busy.id)

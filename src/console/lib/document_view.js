@@ -209,7 +209,7 @@ function Lines({ lines, shown, kind, folded, toggle, hits, hit, label }) {
       onScroll=${scroll}
       tabindex="0"
       role="region"
-      aria-label=${label}
+      aria-label="${label} as ${NAMES[kind]}"
       style=${{ height: `${Math.min(HEIGHT, full)}px` }}
     >
       <div style=${{ height: `${full}px` }}></div>

@@ -35,6 +35,32 @@ function followColours() {
   };
 }
 
+/**
+ * What elements of Swagger UI lack: `[selector, attribute, value]`. Its headings begin with the third level, below the
+ * first one of the page.
+ */
+const LACKING = [
+  ["h3, h4, h5", "aria-level", ({ tagName }) => String(Number(tagName[1]) - 1)],
+  ["tr[data-param-name] select", "aria-label", (one) => one.closest("tr").dataset.paramName],
+  [".examples-select-element", "aria-label", () => "Example"],
+  [".body-param__text", "aria-label", () => "Request body"],
+  ["pre.microlight", "tabindex", () => "0"],
+];
+
+/** Gives elements of Swagger UI what screen readers and keyboards need, whenever it draws. */
+function mendMarkup(element) {
+  const mend = () => {
+    for (const [selector, attribute, value] of LACKING)
+      for (const one of element.querySelectorAll(`:is(${selector}):not([${attribute}])`))
+        one.setAttribute(attribute, value(one));
+    // This role hides the table from screen readers.
+    for (const table of element.querySelectorAll("table[role=region]")) table.removeAttribute("role");
+  };
+  const observer = new MutationObserver(mend);
+  observer.observe(element, { childList: true, subtree: true });
+  return () => observer.disconnect();
+}
+
 /** A link inside the button that opens an operation confuses screen readers; the button sets the address anyway. */
 const PlainText =
   (_, { React }) =>
@@ -148,6 +174,7 @@ export default function ApiReference() {
   const [asking, setAsking] = useState(null);
   useTitle("API reference");
   useEffect(followColours, []);
+  useEffect(() => mendMarkup(element.current), []);
   useEffect(() => {
     show(element.current, (request) => new Promise((resolve) => setAsking({ request, resolve }))).catch(() =>
       setFailed(true),

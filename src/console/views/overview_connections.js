@@ -184,7 +184,7 @@ export function Connections({ data, query, change }) {
         shown.length === 0
           ? html`<${Empty} icon="search" title="No connection matches">Change the search or the health filter.<//>`
           : html`
-            <div class="table-wrap" tabindex="0" role="region" aria-label="Connections">
+            <div class="table-wrap" tabindex="0" role="region" aria-label="Table of connections">
               <table class="responsive">
                 <thead>
                   <tr>

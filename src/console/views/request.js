@@ -26,6 +26,7 @@ import { Batch } from "./request_batch.js";
 import { Incomplete } from "./request_incomplete.js";
 import { Details } from "./request_details.js";
 import { Pages, Timeline } from "./request_history.js";
+import { Messages } from "./request_messages.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
@@ -38,6 +39,7 @@ export default function Request({ parts: [id] }) {
     const gone = first.error.status === 410 || first.error.status === 404;
     return html`
       <div class="page">
+        <h1>Request</h1>
         ${
           gone
             ? html`
@@ -51,10 +53,7 @@ export default function Request({ parts: [id] }) {
                 <//>
               </div>
             `
-            : html`
-              <h1>Request</h1>
-              <${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />
-            `
+            : html`<${Problem} error=${first.error} retry=${first.reload} what="The request could not be loaded." />`
         }
       </div>
     `;
@@ -153,6 +152,7 @@ function Loaded({ record, load }) {
           <div class="body"><${Details} record=${record} label=${label} /></div>
         </section>
       </div>
+      <${Messages} record=${record} />
       ${record.batch_id && html`<${Batch} record=${record} />`}
       <${Pages} record=${record} label=${label} />
       ${maximum && html`<${Incomplete} record=${record} maximum=${maximum} />`}

@@ -253,7 +253,7 @@ function Connections({ data, query, change }) {
         found.length === 0
           ? html`<${Empty} icon="search" title="No connection matches" />`
           : html`
-            <div class="table-wrap" tabindex="0" role="region" aria-label="Connections">
+            <div class="table-wrap" tabindex="0" role="region" aria-label="Table of connections">
               <table class="responsive usage">
                 <thead>
                   <tr>

@@ -533,10 +533,9 @@ class QueuedRequest:
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
         after = replace(self, state=to).changed(now)
         if to in ENDED:
-            recovery = replace(self.recovery, active=False)
-            if to is not State.ERROR:
-                # Otherwise QuickBooks may still be executing it, and may be asked about it.
-                recovery = replace(recovery, running_until=None, first_sent_at=None)
+            # After an error, QuickBooks may still be executing it, and may be asked about it.
+            running_until = self.recovery.running_until if to is State.ERROR else None
+            recovery = replace(self.recovery, active=False, running_until=running_until)
             after = replace(after, queued_at=None, recovery=recovery)
         if to not in IN_FLIGHT:
             return replace(after, claim=Claim(self.claim.session_id))

@@ -294,6 +294,13 @@ class QueuedRequestView(_RequestFields):
             Schema("With `include[]=batch`: the requests of its batch that exist, in their order; empty without one"),
         ]
     ]
+    sent_in_sessions: Annotated[
+        int,
+        Schema("In how many sessions the request itself was sent. Those in which QuickBooks was closed do not count"),
+    ]
+    first_sent_at: Annotated[
+        Moment | None, Schema("When a write was sent first, if the response to that was lost. Otherwise null")
+    ]
     not_compared: Annotated[
         list[str] | None,
         Schema("The fields of an addition with `if_exists` `update` that are not compared with its object. Else null"),
@@ -421,6 +428,8 @@ def queued_request(
         "request_json": request_json(stored),
         "response_xml": stored.response_xml,
         "response_json": tree,
+        "sent_in_sessions": stored.record.attempts.sessions,
+        "first_sent_at": stored.record.recovery.first_sent_at,
         "not_compared": _not_compared(stored),
         "modification": modification_view(stored),
         "references": [

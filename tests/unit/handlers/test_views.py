@@ -47,10 +47,8 @@ INTERNAL = {
     "recovery.active",
     "recovery.sessions",
     "recovery.company_file_key",
-    "recovery.first_sent_at",
     "settling.executed",  # it is in `executed`
     "queue_priority",
-    "attempts.sessions",
     "attempts.lost_responses",
     "attempts.failed_sessions",
     "claim.session_id",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -17,13 +18,14 @@ from domain.listing import causes
 from domain.listing.causes import FailureGroup, FailureReports
 from domain.listing.filters import RequestFilter
 from domain.listing.overview import MAX_SECONDS
-from domain.records.request import RequestError, State
+from domain.records.request import ENDED, QueuedRequest, RequestError, State
 from domain.records.webhook import FAILING, Webhook, WebhookAttempt
-from domain.storage.changes import AddRequest, Put
+from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import TimeRange, timestamp
 from handlers.views.failures import failures
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
 from tests.support.fake_store import FakeStore
+from tests.support.index_lag import IndexLag
 from tests.support.random_lists import a_history
 from tests.support.request_filters import why_it_failed
 
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from domain.listing.causes import FailureReport
-    from domain.records.request import QueuedRequest
     from domain.storage.counts import DayCounts
 
 CONNECTIONS = [f"c0000000-0000-4000-8000-{number:012}" for number in range(4)]
@@ -45,9 +46,9 @@ ranges = st.tuples(st.integers(-30, 130), st.none() | st.integers(0, 100)).map(
 )
 
 
-def filled(seed: int, numbers: Sequence[int]) -> tuple[FakeStore, list[QueuedRequest]]:
+def filled(seed: int, numbers: Sequence[int], lag: IndexLag | None = None) -> tuple[FakeStore, list[QueuedRequest]]:
     """Return a store with so many requests in each connection, and those of the app. Another app has some, too."""
-    store, own = FakeStore(), []
+    store, own = FakeStore(lag=lag), []
     for number, (connection, requests) in enumerate(zip((*CONNECTIONS, STRANGER), (*numbers, 5), strict=True)):
         app = OTHER_APP_ID if connection == STRANGER else APP_ID
         store.commit(Put(None, a_connection(id=connection, app_id=app)))
@@ -93,6 +94,29 @@ def test_every_failure_of_the_range_is_counted_once(seed: int, requests: Sequenc
     failed = [record for record in own if is_failure(record) and record.updated_at in within]
     assert counted(report) == in_groups(failed)
     assert (report.incomplete, report.omitted) == ([], 0)
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), numbers, ranges)
+def test_an_index_that_lags_counts_no_request_that_has_changed_since_then(
+    seed: int, requests: Sequence[int], within: TimeRange
+) -> None:
+    """A request that left the range, or is no longer a failure, is not counted because its old entry is still there."""
+    clock, chance = FixedClock(NOON - timedelta(minutes=1)), random.Random(seed)
+    store, own = filled(seed, requests, IndexLag(clock, seed))
+    clock.now = NOON
+    for before in own:
+        if before.state in ENDED and chance.randrange(2):
+            moved = before.changed(NOON + timedelta(hours=chance.randrange(-40, 200)))
+            after = moved if chance.randrange(2) else replace(moved, webhook=Webhook(), state=State.DISCARDED)
+            store.commit(ChangeRequest(before, after))
+
+    report = FailureReports(store, clock).of_app(APP_ID, within)
+
+    now = [record for record in store.records.values() if isinstance(record, QueuedRequest) and record.app_id == APP_ID]
+    failed = [record for record in now if is_failure(record) and record.updated_at in within]
+    for counted_of_kind, wanted in zip(counted(report), in_groups(failed), strict=True):
+        assert counted_of_kind <= wanted
 
 
 @settings(deadline=None)

@@ -109,6 +109,19 @@ def test_recovery_precedes_older_requests(qbwc: Connector) -> None:
 # --- the replies of QuickBooks
 
 
+def test_the_time_of_the_first_sending_is_kept_after_the_response_was_recovered(qbwc: Connector) -> None:
+    write, request = lost_write(qbwc)
+    first = qbwc.record(write).sent_at
+    assert first is not None
+    qbwc.begin()
+    qbwc.receive(stored_response(request))
+
+    record = qbwc.record(write)
+    assert record.sent_at is not None
+    assert record.state is State.RESPONSE_RECEIVED
+    assert record.recovery.first_sent_at == first < record.sent_at
+
+
 def test_the_stored_response_completes_the_write(qbwc: Connector) -> None:
     write, request = lost_write(qbwc, "Grace")
     qbwc.begin()
