@@ -17,6 +17,7 @@ from domain.events.feed import Cursor, FeedEvent
 from domain.listing.causes import FailureGroup, FailureReport
 from domain.listing.overview import ConnectionOverview, Overview
 from domain.listing.usage import ConnectionUse, MonthOfUse, UsageReport
+from domain.listing.value_search import Hit, Unsearched, UnsearchedConnection, ValueReport
 from domain.qbxml.codes.statuses import describe_status
 from domain.queueing.waiting_reason import of_request
 from domain.records.app import ApiKey, Contact, Environment, Scope
@@ -53,6 +54,7 @@ from domain.storage.statistics import Series, Slot
 from domain.subscriptions.progress import Progress
 from domain.timestamps import TimeRange, timestamp
 from domain.webhooks.ports import PlannedChanges, PlannedEvent
+from domain.whole_values import MatchedAs
 from handlers.views.api_keys import key_view, new_key_view
 from handlers.views.audit_log import audit_entry_view
 from handlers.views.changes_event import changes_event_body
@@ -62,6 +64,7 @@ from handlers.views.contact import contact_view
 from handlers.views.failures import failures
 from handlers.views.feed_event import feed_event
 from handlers.views.requests import listed_request, queued_request
+from handlers.views.search import search
 from handlers.views.sessions import session_view
 from handlers.views.statistics import app_statistics, statistics
 from handlers.views.subscriptions import subscription_view
@@ -375,6 +378,12 @@ _USAGE = UsageReport(
     ]
 )
 
+_SEARCH = ValueReport(
+    [Hit(_CONNECTION, _FAILED, [MatchedAs.ERROR])],
+    (_FAILED.inserted_at, _FAILED.id),
+    [UnsearchedConnection(_CONNECTION, timestamp(_NOON - timedelta(days=90)), Unsearched.TIME)],
+)
+
 _REQUEST_ID = "0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"
 
 _MEMBER = {
@@ -396,6 +405,7 @@ _INVITATION = {
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = {
     "AppStatisticsResponse": {"statistics": {"data": app_statistics(_OVERVIEW, _NOON)}},
+    "SearchResponse": {"search": {"data": search(_SEARCH)}},
     "FailuresResponse": {"failures": {"data": failures(_FAILURES, TimeRange(_SINCE), _NOON)}},
     "UsageResponse": {"usage": {"data": usage(_USAGE, "2026-02", "2026-03")}},
     "People": {"people": {"data": [_MEMBER], "invitations": [_INVITATION]}},

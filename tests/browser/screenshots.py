@@ -389,6 +389,38 @@ def with_failures(page: Page) -> None:
     page.route("**/api/v1/failures*", lambda route: route.fulfill(json={"data": data}))
 
 
+def with_hits(page: Page) -> None:
+    """Let a search find requests in several connections, and leave out others."""
+    noon = datetime.now(UTC)
+    texts = [
+        ("InvoiceAddRq", "response_received", "Harbor Street Bakery · 1042 · 1,248.50", ["number"], None, None),
+        ("InvoiceModRq", "error", "Harbor Street Bakery · 1042", ["number"], "3170", "The object is in use."),
+        ("ReceivePaymentAddRq", "waiting", "Kristy Abercrombie · 1042 · 80.00", ["label", "number"], None, None),
+    ]
+    hits = [
+        {
+            "id": f"d0000000-0000-4000-8000-{number:012}",
+            "connection_id": f"c0000000-0000-4000-8000-{number:012}",
+            "connection_name": NAMES[number],
+            "matched": matched,
+            "request_name": name,
+            "subject": subject,
+            "label": "nightly sync" if number else None,
+            "state": state,
+            "cause": cause,
+            "message": message,
+            "inserted_at": timestamp(noon - timedelta(hours=30 * number)),
+        }
+        for number, (name, state, subject, matched, cause, message) in enumerate(texts)
+    ]
+    unsearched = [
+        {"id": hits[number]["connection_id"], "name": NAMES[number], "complete_after": after, "reason": reason}
+        for number, after, reason in ((0, timestamp(noon - timedelta(days=90)), "time"), (1, None, "older_release"))
+    ]
+    data = {"hits": hits, "next": "next", "unsearched_connections": unsearched, "omitted_connections": 12}
+    page.route("**/api/v1/search?*", lambda route: route.fulfill(json={"data": data}))
+
+
 def go_to(text: str) -> Callable[[Page], object]:
     """Return an action that opens the palette and types a text."""
 
@@ -660,7 +692,9 @@ VIEWS: Mapping[str, View] = {
         ),
     ),
     "connections-filtered": View("/app?sort=failed"),
-    "search": View("/app/search?search=customer"),
+    "search": View("/app/search?search=1042", with_hits),
+    "search-none": View("/app/search?search=customer"),
+    "search-part": View("/app/search?search=customer&part=true"),
     "new-connection": View("/app/connections/new"),
     "new-connection-password": View("/app/connections/new", act=create_connection),
     "new-connection-reloaded": View("/app/connections/new", act=reload_wizard),

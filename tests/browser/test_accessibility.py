@@ -55,6 +55,7 @@ CHECKED = (
     "requests-many",
     "keyboard",
     "search",
+    "search-part",
     "approvals-compared",
     "approvals-none",
     "settings",

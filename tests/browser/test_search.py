@@ -76,6 +76,7 @@ def test_a_search_of_all_connections_says_where_the_requests_are(console: Consol
     console.link("Search requests").click()
     console.page.get_by_role("searchbox", name="Search the requests of all connections").fill(phrase.lower())
     console.page.keyboard.press("Enter")
+    console.link("Search for a part of a text").click()
 
     # The stack has connections of other tests too, at most 20 of which are searched at once.
     results = console.page.get_by_role("region", name="Results")
@@ -103,7 +104,7 @@ def test_a_search_ends_after_20_connections_and_continues_with_the_next(console:
         route.fulfill(json=a_list(2 if "000000000007" in route.request.url else 0))
 
     console.page.route("**/queued_requests?*search_phrase=*", answer)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&part=true")
 
     console.sees("2 requests in 1 connection.")
     expect(console.page.get_by_role("status").filter(has_text="Searched 20 of 50 connections")).to_be_visible()
@@ -144,7 +145,7 @@ def test_a_search_that_is_slow_or_limited_stops_and_says_what_it_left_out(
             answer(route)
 
     console.page.route("**/queued_requests?*search_phrase=*", handle)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&part=true")
 
     console.sees(said)
     console.sees("Searched 4 of 8 connections")
@@ -158,7 +159,7 @@ def test_the_five_seconds_include_the_reading_of_connections_and_the_next_run_re
     console.page.route("**/queued_requests?*search_phrase=*", lambda route: route.fulfill(json=a_list(0)))
 
     with_connections(console, connections, readable=0)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&part=true")
     console.sees("The search took five seconds and was stopped.")
     console.sees("No connection was searched.")
     with_connections(console, connections, readable=2)
@@ -182,7 +183,7 @@ def test_a_connection_that_cannot_be_searched_is_named_and_the_others_are_search
             route.fulfill(json=a_list(1))
 
     console.page.route("**/queued_requests?*search_phrase=*", answer)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&part=true")
 
     console.sees("2 requests in 2 connections.")
     console.sees("Company 001 was not searched.")
@@ -212,9 +213,111 @@ def test_nothing_was_found_only_if_all_connections_were_searched(
             route.fulfill(json=a_list(0))
 
     console.page.route("**/queued_requests?*search_phrase=*", answer)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&part=true")
 
     expect(console.page.get_by_role("heading", name=said, exact=True)).to_be_visible()
+
+
+HIT = {
+    "id": "d0000000-0000-4000-8000-000000000001",
+    "connection_id": "c0000000-0000-4000-8000-000000000001",
+    "connection_name": "Company 001",
+    "matched": ["number", "name"],
+    "request_name": "InvoiceAddRq",
+    "subject": "Ann · 1042 · 248.50",
+    "label": "nightly",
+    "state": "error",
+    "cause": "3170",
+    "message": "The object is in use.",
+    "inserted_at": NOON,
+}
+LATE = {"id": HIT["connection_id"], "name": "Company 001", "complete_after": NOON, "reason": "time"}
+
+
+def test_a_whole_value_is_found_in_all_connections_with_one_call(console: Console) -> None:
+    service = console.service
+    connections = [service.connection() for _ in range(2)]
+    label = f"Zebra {connections[0].id[:8]}"
+    service.call("PATCH", connections[0].path, {"name": HOSTILE})
+    body = {"request_json": {"request": {"name": "CustomerQueryRq", "children": [{"name": "MaxReturned", "text": 2}]}}}
+    for connection in connections:
+        connection.queue(body | {"label": label})
+        connection.queue(body | {"label": f"{label} 2"})
+    console.sign_in("/app/search")
+
+    console.page.get_by_role("searchbox", name="Search the requests of all connections").fill(label.upper())
+    console.page.keyboard.press("Enter")
+
+    results = console.page.get_by_role("region", name="Results")
+    expect(results.get_by_role("status")).to_contain_text("2 requests with this value.")
+    expect(results.locator("li")).to_have_count(2)
+    expect(results.locator("li").filter(has_text=HOSTILE)).to_contain_text("found as label")
+    results.get_by_role("link", name="Customer query").first.click()
+    console.page.wait_for_url("**/queued_requests/*")
+
+
+@pytest.mark.parametrize(
+    ("unsearched", "omitted", "title", "said"),
+    [
+        ([], 0, "Nothing was found", []),
+        ([LATE], 0, "Nothing in what was searched", ["Company 001", "requests queued up to", "took too long"]),
+        ([LATE | {"complete_after": None}], 0, "Nothing in what was searched", ["all requests"]),
+        ([LATE | {"reason": "older_release"}], 0, "Nothing in what was searched", ["an earlier release"]),
+        ([LATE | {"id": str(one)} for one in range(7)], 0, "Nothing in what was searched", ["2 other connections"]),
+        ([], 12, "Nothing in what was searched", ["12 connections beyond the oldest 1,000"]),
+    ],
+)
+def test_nothing_was_found_only_if_nothing_was_left_out(
+    console: Console, unsearched: list[dict[str, Any]], omitted: int, title: str, said: list[str]
+) -> None:
+    data = {"hits": [], "next": None, "unsearched_connections": unsearched, "omitted_connections": omitted}
+    console.sign_in("/app/audit_log")
+    console.page.route("**/api/v1/search?*", lambda route: route.fulfill(json={"data": data}))
+    console.open("/app/search?search=Ann")
+
+    expect(console.page.get_by_role("heading", name=title, exact=True)).to_be_visible()
+    for text in said:
+        expect(console.page.get_by_role("alert")).to_contain_text(text)
+    assert console.page.get_by_role("alert").count() == bool(said)
+
+
+def test_a_search_for_a_value_continues_and_says_what_a_request_is(console: Console) -> None:
+    def answer(route: Route) -> None:
+        older = "cursor=" in route.request.url
+        hit = HIT | ({"id": "d0000000-0000-4000-8000-000000000002", "matched": ["error"]} if older else {})
+        data = {
+            "hits": [hit],
+            "next": None if older else "next",
+            "unsearched_connections": [],
+            "omitted_connections": 0,
+        }
+        route.fulfill(json={"data": data})
+
+    console.sign_in("/app/audit_log")
+    console.page.route("**/api/v1/search?*", answer)
+    console.open("/app/search?search=Ann")
+
+    console.sees("The newest 1 request with this value.")
+    for text in (
+        "Ann · 1042 · 248.50",
+        "nightly",
+        "found as number, customer or vendor",
+        "3170 · The object is in use.",
+    ):
+        console.sees(text)
+    console.button("Show older requests").click()
+    console.sees("2 requests with this value.")
+    console.sees("found as error")
+    assert console.button("Show older requests").count() == 0
+
+
+def test_a_search_for_a_value_that_is_limited_can_be_repeated(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    console.page.route("**/api/v1/search?*", limited)
+    console.open("/app/search?search=Ann")
+
+    console.sees("60 searches per minute. Try again in 30 seconds.")
+    assert console.page.get_by_role("heading", name="Nothing was found").count() == 0
 
 
 def test_connections_are_searched_sorted_filtered_and_exported_as_they_are_shown(console: Console) -> None:

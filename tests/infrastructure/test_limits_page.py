@@ -18,7 +18,7 @@ from domain.connections import onboarding, sessions, simulators, turns
 from domain.connections import service as connections
 from domain.errors import MAX_PROBLEMS, MAX_TEXT_LENGTH
 from domain.events import feed, log
-from domain.listing import causes, filters, lists, overview, search, usage
+from domain.listing import causes, filters, lists, overview, search, usage, value_search
 from domain.maintenance import unsettled_writes
 from domain.people import members, sign_ins, tokens
 from domain.qbxml import references
@@ -159,6 +159,11 @@ FIGURES: Mapping[str, Sequence[str]] = {
     "failures of a connection in `GET /failures`": [f"{causes.MAX_RECORDS:,} that"],
     "causes in `GET /failures`": [f"{causes.MAX_GROUPS:,} largest", f"{failures.MAX_TEXT} characters"],
     "connections in `GET /failures`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
+    "`value` of `GET /search`": [longest(models.SearchParameters, "value")],
+    "`limit` of `GET /search`": [
+        f"1 to {value_search.MAX_HITS}, default {models.SearchParameters.model_fields['limit'].default}"
+    ],
+    "connections in `GET /search`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],
     "months of `GET /usage`": [f"{usage.MAX_MONTHS}"],
     "usage by month": ["as long as the connection"],
     "connections in `GET /usage`": [f"{overview.MAX_CONNECTIONS:,} oldest", seconds(overview.MAX_SECONDS)],

@@ -65,6 +65,7 @@ from domain.storage.ports import (
 )
 from domain.storage.statistics import Day, MonthTotals, Slot, month_of, statistic_changes, totals_of
 from domain.timestamps import ANY_TIME, TimeRange, day_of, minute_of
+from domain.whole_values import kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
 
     from domain.records.event import EventGroup
     from domain.records.lookup import FieldChange
+    from domain.storage.ports import BlockEntry, TextWithValue
     from tests.support.index_lag import IndexLag
 
 
@@ -966,6 +968,25 @@ class FakeStore:
             and record.inserted_at in within
         ]
         return list(dict.fromkeys(matches))
+
+    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[TextWithValue]]:
+        """Yield all texts of a connection in one page."""
+        entries = list(self.lag.entries("bodies", "search")) if self.lag else list(self.bodies.items())
+        yield [
+            ((record.inserted_at, request_id), kinds_of(value, bodies.search_text))
+            for request_id, bodies in entries
+            if bodies.connection_id == connection_id
+            and isinstance(record := self.records.get(request_id), QueuedRequest)
+            and record.inserted_at <= until
+        ]
+
+    def block_entries(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[BlockEntry]]:  # noqa: ARG002
+        """Yield no block: texts in memory are not packed."""
+        return iter(())
+
+    def values_in_block(self, connection_id: str, block: BlockEntry, value: str) -> Sequence[TextWithValue]:  # noqa: ARG002
+        """Return nothing, as above."""
+        return ()
 
     # --- Packing: texts in memory do not need it
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adapters.dynamodb.compression import unpack
 from adapters.dynamodb.records import RECORDS
+from adapters.dynamodb.search_blocks import VALUES
 from adapters.dynamodb.sessions import SESSIONS
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def stored_texts(service: WholeService) -> Iterator[StoredText]:
                 chunks[key][number] = bytes(item["data"]["B"])
                 item = {name: value for name, value in item.items() if name != "data"}  # noqa: PLW2901 - the rest of it
             for name, value in item.items():
-                yield StoredText(table, name, _text(value))
+                if name != VALUES:  # the bits of a filter are hashes of values
+                    yield StoredText(table, name, _text(value))
         for pieces in chunks.values():
             data = b"".join(piece for _, piece in sorted(pieces.items()))
             yield StoredText(table, "chunks", _decompressed(data))

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.dynamodb import keys
+from adapters.dynamodb.value_filters import filter_of
+from domain.whole_values import values_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +26,11 @@ MAX_BLOCK_BYTES = 48 * 1024
 
 RecordKey: TypeAlias = tuple[str, str]
 """The order of the records in search blocks and in the search index: (inserted_at, id)."""
+
+VALUES = "whole_values"
+"""The filter of the whole values in a block (`value_filters.py`)."""
+VALUES_UNTIL = "until"
+"""When the newest record of a block was inserted."""
 
 _BETWEEN_ENTRIES = "\0"
 _BETWEEN_FIELDS = " "
@@ -50,8 +57,12 @@ class SearchBlock:
     def _item(self, connection_id: str) -> Item:
         entries = (_BETWEEN_FIELDS.join([*record, text]) for record, text in sorted(self.texts.items()))
         packed = zlib.compress(_BETWEEN_ENTRIES.join(entries).encode(), 9)
-        version = {"N": str(self.version + 1)}
-        return keys.payload_key(connection_id, self.part) | {keys.DATA: {"B": packed}, keys.VERSION: version}
+        return keys.payload_key(connection_id, self.part) | {
+            keys.DATA: {"B": packed},
+            keys.VERSION: {"N": str(self.version + 1)},
+            VALUES: {"B": filter_of(values_in(self.texts.values()))},
+            VALUES_UNTIL: {"S": max(self.texts, default=("0", ""))[0]},
+        }
 
     def _halves(self) -> tuple[SearchBlock, SearchBlock]:
         records = sorted(self.texts)
@@ -78,9 +89,14 @@ def has_all(text: str, texts: tuple[str, ...]) -> bool:
 
 
 def matches_in_block(item: Item, texts: tuple[str, ...]) -> list[RecordKey]:
-    """Return the records of a block whose text contains all of these. A test of the whole block rules out most."""
+    """Return the records of a block whose text contains all of these."""
+    return [record for record, _ in texts_in_block(item, *texts)]
+
+
+def texts_in_block(item: Item, *texts: str) -> list[tuple[RecordKey, str]]:
+    """Return the search texts of a block that contain all of these. A test of the whole block rules out most."""
     unpacked = _unpacked(item)
-    return [record for record, text in _entries(unpacked) if has_all(text, texts)] if has_all(unpacked, texts) else []
+    return [entry for entry in _entries(unpacked) if has_all(entry[1], texts)] if has_all(unpacked, texts) else []
 
 
 def _entries(unpacked: str) -> Iterator[tuple[RecordKey, str]]:

@@ -32,6 +32,7 @@ from adapters.dynamodb.sessions import Sessions
 from adapters.dynamodb.subscriptions import Subscriptions
 from adapters.dynamodb.transactions import Transactions
 from adapters.dynamodb.usages import Usages
+from adapters.dynamodb.value_search import ValueSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,6 +147,10 @@ class DynamoDBStore:
         self.next_index_entries = listing.next_index_entries
 
         self.search_matches = SearchTexts(dynamodb).search_matches
+
+        values = ValueSearch(dynamodb)
+        self.unpacked_values, self.block_entries = values.unpacked_values, values.block_entries
+        self.values_in_block = values.values_in_block
 
         packing = Packing(dynamodb, max_block_bytes, max_step_texts, max_page_rows)
         self.days_to_pack = packing.days_to_pack

@@ -1,4 +1,5 @@
-// A search of the requests of several connections: up to 20 of them, or for five seconds, and then the next ones.
+// A search in all connections: for a whole value, with one call, or for a part of a text. The latter searches up to 20
+// connections, or for five seconds, and then the next ones.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
@@ -6,6 +7,7 @@ import { SearchField } from "../lib/search_field.js";
 import { count, duration, plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, explain, Foreign, Note, StateBadge, useTitle } from "../lib/ui.js";
 import { Searched } from "./request_list.js";
+import { ValueResults } from "./search_values.js";
 
 const MAX_CONNECTIONS = 20;
 const MAX_MILLISECONDS = 5000;
@@ -18,33 +20,46 @@ const PAGE_SIZE = 100;
 
 export default function Search({ query }) {
   const phrase = (query.search ?? "").trim();
+  const isPart = query.part === "true";
   const [text, setText] = useState(phrase);
   useTitle("Search");
   useEffect(() => setText(phrase), [phrase]);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim()) navigate(url("/search", { search: text.trim() }));
+    if (text.trim()) navigate(url("/search", { search: text.trim(), part: query.part }));
   };
   return html`
     <div class="page">
       <div class="page-head">
         <div>
           <h1>Search</h1>
-          <p class="sub">The requests of all connections. Those with the latest contact are searched first.</p>
+          <p class="sub">
+            ${
+              isPart
+                ? "A part of a text, in the connections with the latest contact first."
+                : "The requests of all connections, newest first."
+            }
+            ${isPart && phrase && html` <a href=${url("/search", { search: phrase })}>Search for the whole value</a>`}
+          </p>
         </div>
       </div>
       <form class="card" role="search" onSubmit=${submit}>
         <div class="toolbar plain">
           <${SearchField}
             label="Search the requests of all connections"
-            placeholder="Customer, number, label, “invoice add”, error"
+            placeholder=${`Customer, number, label, ${isPart ? "“invoice add”, " : ""}error`}
             value=${text}
             change=${setText}
           />
           <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//>
         </div>
       </form>
-      ${phrase && html`<${Results} key=${phrase} phrase=${phrase} />`}
+      ${phrase && isPart && html`<${Results} key=${phrase} phrase=${phrase} />`}
+      ${
+        phrase &&
+        !isPart &&
+        html`<${ValueResults} key=${phrase} value=${phrase} part=${url("/search", { search: phrase, part: "true" })} />`
+      }
     </div>
   `;
 }

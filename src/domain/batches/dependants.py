@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from domain import qbxml
 from domain.records.batch import MAX_REQUESTS, id_at, position_of
 from domain.records.request import ENDED, ErrorCode, State
-from domain.records.search_text import with_lines
+from domain.records.search_text import error_lines, with_lines
 from domain.records.session import RequestInFlight
 from domain.storage.changes import ChangeRequest, RemoveRequest
 
@@ -181,6 +181,6 @@ class _Dependants:
         after = dependant.record.failed(self.now, code, message, details).as_change_of(dependant.before)
         self._known[after.id] = replace(dependant, record=after)
         stored = RequestInFlight(dependant.before, dependant.request_xml, queued_by=dependant.queued_by)
-        search_text = with_lines(stored.search_text, [code, message]) if stored.search_text else None
+        search_text = with_lines(stored.search_text, error_lines(after)) if stored.search_text else None
         self.changes[after.id] = ChangeRequest(dependant.before, after, search_text=search_text)
         return _End(after, code)

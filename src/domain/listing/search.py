@@ -34,12 +34,12 @@ from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from domain.ports import Clock
     from domain.records.request import QueuedRequest
     from domain.storage.counts import DayCounts
-    from domain.storage.ports import ListStore
+    from domain.storage.ports import ListStore, RecordReads
 
     Hits: TypeAlias = Collection[tuple[str, str]]
 
@@ -226,14 +226,11 @@ class Search:
         ids = [record.id for record in sent if (record.inserted_at, record.id) in hits]
         if not ids:
             return set()
-        batch = self._store.request_batch(ids)
-        stray = [record for record in batch.records if batch.has_stray_response(record)]
-        listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
-        stored = [RequestInFlight(item.record, item.request_xml, queued_by=item.queued_by) for item in listed]
+        texts = texts_without_response(self._store, ids)
         return {
-            (one.record.inserted_at, one.record.id)
-            for one in stored
-            if not all(text in one.search_text for text in self._query.searched)
+            (record.inserted_at, record.id)
+            for record in sent
+            if record.id in texts and not all(text in texts[record.id] for text in self._query.searched)
         }
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:
@@ -298,6 +295,15 @@ class Search:
         name = next(name for name in self._query.which.given if FILTERS[name].reading not in others)
         hint = "Filter also by state, label or a shorter range of time, such as from"
         return InvalidRequest.of(name, f"has no index, and {reason}. {hint}")
+
+
+def texts_without_response(store: RecordReads, ids: Sequence[str]) -> Mapping[str, str]:
+    """Return the search texts of those requests beside which a response is stored that they do not have, by id."""
+    batch = store.request_batch(ids)
+    stray = [record for record in batch.records if batch.has_stray_response(record)]
+    listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
+    stored = (RequestInFlight(item.record, item.request_xml, queued_by=item.queued_by) for item in listed)
+    return {one.record.id: one.search_text for one in stored}
 
 
 def _batches(days: Iterable[DayTotal], min_records: int) -> Iterator[list[DayTotal]]:

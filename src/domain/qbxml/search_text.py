@@ -9,8 +9,12 @@ from typing import TYPE_CHECKING
 
 from domain.qbxml.response.reader import UnreadableResponse, read_with_repair
 from domain.qbxml.xml.parser import parse_events
+from domain.whole_values import MatchedAs, is_marked, marked
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
     from domain.qbxml.request.document import Request
 
 MAX_RESPONSE_BYTES = 2 * 1024
@@ -22,22 +26,46 @@ _BEGINNING = 64 * 1024
 _SEARCHED_ENDINGS = ("Name", "ID", "Number")
 """Elements that name or identify something: FullName, CompanyName, ListID, TxnID, RefNumber, AccountNumber."""
 
+_NUMBERS = ("RefNumber", "RefNumberCaseSensitive", "TxnID")
+_NAMES = ("FullName", "Name")
+_OF_CUSTOMER_OR_VENDOR = re.compile(
+    "(Customer|Vendor)(Ref|Add|Mod|Ret|QueryRq)|(Payee)?EntityRef|(Transaction|TimeTracking|Report)?EntityFilter"
+)
+"""The elements whose name is that of a customer or a vendor, or of another one who is paid."""
+
+
+def _as_line(name: str, parent: str, text: str) -> str:
+    """Return the line for the text of an element, with a mark if it is a number or names a customer or vendor."""
+    if name in _NUMBERS:
+        return marked(MatchedAs.NUMBER, text)
+    if name in _NAMES and _OF_CUSTOMER_OR_VENDOR.fullmatch(parent):
+        return marked(MatchedAs.NAME, text)
+    return text
+
 
 def search_text(request: Request, response_xml: str | None = None) -> str:
     """Return the distinct texts, one per line.
 
     They are the name of the request, the same as words (`Invoice Add`), its request label and texts, and the names, ids
-    and messages of the response. A malformed response contributes only the texts before the error.
+    and messages of the response. Numbers, customers and vendors are marked as whole values. A malformed response
+    contributes only the texts before the error.
     """
     texts = _Texts(MAX_REQUEST_BYTES)
     with suppress(_Full):
         names = (request.name, _words(request.name), request.request_label)
-        for text in (*names, *(element.text for element in request.element.iter())):
-            texts.add(text or "")
+        for line in (*names, *_lines_below(request.element)):
+            texts.add(line or "")
     lines = texts.lines
     if response_xml:
         lines |= _lines_of_response(response_xml)
     return "\n".join(lines)
+
+
+def _lines_below(element: Element, parent: str = "") -> Iterator[str]:
+    """Yield the lines of an element and of those in it, in their order."""
+    yield _as_line(element.tag, parent, element.text or "")
+    for child in element:
+        yield from _lines_below(child, element.tag)
 
 
 def _lines_of_response(response_xml: str) -> dict[str, None]:
@@ -75,10 +103,15 @@ class _Texts:
         self.lines: dict[str, None] = {}
 
     def add(self, text: str) -> None:
-        """Add a text, shortened to the remaining bytes. Raise _Full if there is no room for another."""
+        """Add a text, shortened to the remaining bytes. Raise _Full if there is no room for another.
+
+        The beginning of a value is another value, so a shortened one has no mark.
+        """
         line = " ".join(text.split())
         if line and line not in self.lines:
             excerpt = line.encode("utf-8", "replace")[: self._free_bytes].decode("utf-8", "ignore")
+            if is_marked(line) and len(excerpt) < len(line):
+                excerpt = excerpt[1:]
             self._free_bytes -= len(excerpt.encode()) + 1
             self.lines[excerpt] = None
         if self._free_bytes <= 0:
@@ -88,15 +121,18 @@ class _Texts:
 def _read_response(texts: _Texts, response_xml: str) -> None:
     """Add the texts of a response. _Full stops the parser."""
     parts: list[str] = []
+    path: list[str] = [""]
 
-    def start(_name: str, attributes: dict[str, str]) -> None:
+    def start(name: str, attributes: dict[str, str]) -> None:
+        path.append(name)
         parts.clear()
         if attributes:
             texts.add(attributes.get("statusMessage", ""))
 
     def end(name: str) -> None:
+        path.pop()
         if name.endswith(_SEARCHED_ENDINGS):
-            texts.add("".join(parts))
+            texts.add(_as_line(name, path[-1], "".join(parts)))
         parts.clear()
 
     parse_events(response_xml, start, end, parts.append)

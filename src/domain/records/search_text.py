@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain import qbxml
+from domain.whole_values import MatchedAs, is_marked, marked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from domain.records.audit import Actor
     from domain.records.request import QueuedRequest
@@ -36,22 +37,37 @@ def searchable_text(
 
     The mark of who queued it is the first line.
     """
-    error = f"{record.error.code}\n{record.error.message}\n" if record.error else ""
-    label = f"{record.label}\n" if record.label else ""
-    own = f"{record.id}\n{error}{label}".casefold()
+    label = [marked(MatchedAs.LABEL, record.label)] if record.label else []
+    own = "".join(f"{line}\n" for line in (record.id, *error_lines(record), *label)).casefold()
     mark = f"{author_mark(queued_by.id)}\n" if queued_by and queued_by.id else ""
     values = qbxml.search_text(request, response_xml).casefold()
     subject = (record.subject or "").casefold()
     # Most parts of a subject are values too. Only the others take space, such as the sum of the lines.
     searched = values[: max(MAX_TEXT_BYTES - len(f"{mark}{subject}\n{own}"), 0)]
     derived = "".join(f"{part}\n" for part in subject.split(qbxml.BETWEEN_PARTS) if part not in searched)
-    return f"{mark}{derived}{own}{values}"[:MAX_TEXT_BYTES]
+    return _cut(f"{mark}{derived}{own}{values}")
+
+
+def error_lines(record: QueuedRequest) -> Sequence[str]:
+    """Return the lines about the error of a record: its code, its cause if this is a status code, and its message."""
+    if record.error is None:
+        return []
+    texts = dict.fromkeys(filter(None, (record.error.code, record.cause, record.error.message)))
+    return [marked(MatchedAs.ERROR, text) for text in texts]
+
+
+def _cut(text: str) -> str:
+    """Return the beginning of a text. It does not end in the middle of a whole value, which would be another value."""
+    kept, rest = text[:MAX_TEXT_BYTES], text[MAX_TEXT_BYTES:]
+    before, newline, last = kept.rpartition("\n")
+    is_whole = not rest or rest.startswith("\n")
+    return kept if is_whole or not is_marked(last) else f"{before}{newline}"
 
 
 def with_lines(text: str, lines: Iterable[str]) -> str:
     """Return a search text with more lines. They come after its first line, which may be the mark of its author."""
     first, *rest = text.split("\n")
-    return "\n".join(dict.fromkeys([first, *(line.casefold() for line in lines), *rest]))[:MAX_TEXT_BYTES]
+    return _cut("\n".join(dict.fromkeys([first, *(line.casefold() for line in lines), *rest])))
 
 
 def normalized_phrase(phrase: str) -> str:

@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from domain.storage.changes import Change, IdempotencyClaim
     from domain.storage.counts import CountKey, DayCounts
     from domain.storage.statistics import MonthTotals
+    from domain.whole_values import MatchedAs
+
+    TextWithValue: TypeAlias = tuple[tuple[str, str], Sequence[MatchedAs]]
+    """A search text, by the (inserted_at, id) of its record, and what the value is in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -449,6 +453,38 @@ class FailureStore(OwnerReads, RecordReads, EntryReads, CountReads, Protocol):
     """What the report of failures needs."""
 
 
+@dataclass(frozen=True, slots=True)
+class BlockEntry:
+    """What an index tells about a search block. Its records were inserted from `since` to `until` (timestamps).
+
+    `may_match` is False if none of them has the value that was looked for. A block that is not readable has texts
+    without marks (`domain.whole_values`), and `until` is after all times.
+    """
+
+    part: str
+    since: str
+    until: str
+    may_match: bool
+    is_readable: bool = True
+
+
+class ValueStore(OwnerReads, RequestReads, RecordReads, Protocol):
+    """What the search for a whole value needs. Every text is unpacked, in a search block, or in both.
+
+    The unpacked texts must be read first, the entries of blocks next, and the blocks last. The text that is unpacked
+    takes precedence. `value` is folded. `until` is a timestamp: later ones are not read.
+    """
+
+    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[TextWithValue]]:
+        """Yield the unpacked texts in pages, also those of removed records and those without the value."""
+
+    def block_entries(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[BlockEntry]]:
+        """Yield the entries of all search blocks in pages, the newest block first."""
+
+    def values_in_block(self, connection_id: str, block: BlockEntry, value: str) -> Sequence[TextWithValue]:
+        """Return the texts of a block that have the value. The read is consistent."""
+
+
 class UsageStore(OwnerReads, CountReads, Protocol):
     """What the report of usage needs."""
 
@@ -709,6 +745,7 @@ class Database(
     AdmissionStore,
     ListStore,
     OverviewStore,
+    ValueStore,
     UsageStore,
     ConnectionStore,
     WebhookStore,

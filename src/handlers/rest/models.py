@@ -13,6 +13,7 @@ from domain.errors import InvalidRequest, shortened
 from domain.labels import MAX_LABEL_CHARACTERS, MAX_METADATA_PAIRS, checked_label, checked_metadata
 from domain.listing.filters import FILTERS, MAX_IDS, RANGES, Form, Lookup, RequestFilter
 from domain.listing.usage import MAX_MONTHS, months_before
+from domain.listing.value_search import MAX_HITS, NEWEST, HitPlace
 from domain.queueing.selection import MAX_CURSOR_LENGTH
 from domain.queueing.waiting_calls import MAX_WAIT_SECONDS
 from domain.records.app import Scope
@@ -48,6 +49,7 @@ _LINE = r"^[^\u0000-\u001f\u007f-\u009f\ufffe\uffff]*$"
 _WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _AUDIT_CURSOR = re.compile(r"[0-9TZ:.-]{20,30}~[0-9a-z_-]{1,40}~[0-9]{1,15}")
+_PLACE = re.compile(rf"2[0-9]{{3}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}\.[0-9]{{6}}Z~{_UUID.pattern}")
 _MAX_QUOTED = 60
 _UUID_PATTERN = f"^{_UUID.pattern}$"
 
@@ -169,6 +171,18 @@ AuditCursor = Annotated[
     str,
     AfterValidator(_cursor_of_audit_log),
     WithJsonSchema({"type": "string", "pattern": f"^{_AUDIT_CURSOR.pattern}$"}),
+]
+
+
+def _place(text: str) -> str:
+    """Refuse a text that is not the place at which a search continues."""
+    if not _PLACE.fullmatch(text):
+        raise ValueError("is not a cursor. Use `next` of an answer")
+    return text
+
+
+SearchCursor = Annotated[
+    str, AfterValidator(_place), WithJsonSchema({"type": "string", "pattern": f"^{_PLACE.pattern}$"})
 ]
 
 
@@ -728,6 +742,33 @@ class FailureParameters(Parameters):
 
 
 Month = Annotated[str, Field(pattern="^20[0-9]{2}-(0[1-9]|1[0-2])$")]
+
+
+class SearchParameters(Parameters):
+    """A whole value and the part of its hits."""
+
+    value: str = Field(
+        min_length=1,
+        max_length=200,
+        description="A whole label, `RefNumber`, `TxnID`, name of a customer or vendor, code of an error, status code "
+        "or message, without regard to case. To find a part of a text, list the requests of one connection with "
+        "`search_phrase`.",
+        examples=["1042"],
+    )
+    cursor: SearchCursor | None = Field(
+        default=None,
+        description="`next` of the last answer. Without it: the newest requests.",
+        examples=["2026-03-14T12:00:00.000000Z~0b33c224-1d0e-4c52-8f27-6a1f1f5d2c11"],
+    )
+    limit: InDigits = Field(default=50, ge=1, le=MAX_HITS)
+
+    @property
+    def before(self) -> HitPlace:
+        """The place before which the requests are."""
+        if self.cursor is None:
+            return NEWEST
+        inserted_at, _, id_ = self.cursor.partition("~")
+        return inserted_at, id_
 
 
 class UsageParameters(Parameters):

@@ -113,8 +113,8 @@ def _cause(group: FailureGroup) -> CauseView:
         **_group(group),
         "cause": group.name,
         "code": error.code if error else group.name,
-        "message": (_short(error.message) or "") if error else "",
-        "hint": _short(error.details.get("hint")) if error else None,
+        "message": (short(error.message) or "") if error else "",
+        "hint": short(error.details.get("hint")) if error else None,
     }
 
 
@@ -124,11 +124,11 @@ def _receiver(group: FailureGroup) -> ReceiverView:
         **_group(group),
         "receiver": group.name,
         "last_status_code": attempts[-1].status_code if attempts else None,
-        "last_response": _short(attempts[-1].response) if attempts else None,
+        "last_response": short(attempts[-1].response) if attempts else None,
     }
 
 
-def _short(text: str | None) -> str | None:
+def short(text: str | None) -> str | None:
     """Return a text, cut to MAX_TEXT characters."""
     return text if text is None or len(text) <= MAX_TEXT else f"{text[: MAX_TEXT - 1]}…"
 

@@ -42,6 +42,7 @@ from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from domain.webhooks.ports import PlannedChanges
 from domain.webhooks.unrecorded_events import first_attempts
+from domain.whole_values import MatchedAs, marked
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.sam_local import samples
@@ -504,6 +505,17 @@ def packs_a_removed_text(recorder: Recorder) -> None:
     invoke(recorder, "pack_search_texts", *[committed_event("pack_search_texts")] * 4)
 
 
+def searches_packed_and_sent_requests(recorder: Recorder) -> None:
+    """Search for the number of a request that is packed, and of one that is sent."""
+    earlier, number = timestamp(NOON.replace(day=1)), marked(MatchedAs.NUMBER, "1042")
+    packed, sent = a_record(inserted_at=earlier, updated_at=earlier), a_record(state=State.SENT)
+    recorder.store.commit(AddRequest(packed, REQUEST_XML, number))
+    for _ in range(4):
+        pack_days(recorder.store, FixedClock(), NOON.replace(hour=13))
+    recorder.store.commit(AddRequest(sent, REQUEST_XML, number))
+    invoke(recorder, "search_queued_requests", committed_event("search_queued_requests"))
+
+
 def an_iterated_query_with_a_page(recorder: Recorder) -> str:
     """Store a query whose first page has ended and whose second page is in flight; return its id."""
     first = a_record(state=State.RESPONSE_RECEIVED, paging=Paging(continued=True))
@@ -748,6 +760,7 @@ FURTHER: dict[str, tuple[Callable[[Recorder], object], ...]] = {
         name: (reads_failed_webhooks(name),) for name in ("get_connection_statistics", "get_failures", "get_statistics")
     },
     "pack_search_texts": (packs_a_removed_text,),
+    "search_queued_requests": (searches_packed_and_sent_requests,),
     **{
         function: (
             queues_at_the_limit(function),

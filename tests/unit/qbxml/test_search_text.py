@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from xml.etree.ElementTree import Element
+from xml.etree.ElementTree import Element, SubElement
+
+import pytest
 
 from domain.qbxml import Request, parse_request_xml, search_text
 from domain.qbxml.schema.facts import request_names
+from domain.whole_values import MatchedAs, marked
 from tests.support.cases import for_each
 from tests.support.qbxml_samples import STATUS_OK, request_xml, response_xml
 
@@ -15,8 +18,13 @@ REQUEST = parse_request_xml(
 )
 
 
+def name(text: str) -> str:
+    """Return the line for the name of a customer or vendor."""
+    return marked(MatchedAs.NAME, text)
+
+
 def test_a_request_is_searched_by_name_label_and_texts() -> None:
-    assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "Customer Query", "my label", "Ann & Bob"]
+    assert search_text(REQUEST).split("\n") == ["CustomerQueryRq", "Customer Query", "my label", name("Ann & Bob")]
 
 
 @for_each("name", sorted(request_names()))
@@ -36,7 +44,7 @@ def test_a_response_is_searched_by_names_ids_and_messages() -> None:
 
     lines = search_text(REQUEST, response_xml(f"<CustomerQueryRs {STATUS_OK}>{body}</CustomerQueryRs>")).split("\n")
 
-    assert lines[4:] == ["Status OK", "8-1", "Cy", "17"]
+    assert lines[4:] == ["Status OK", "8-1", name("Cy"), marked(MatchedAs.NUMBER, "17")]
 
 
 def test_each_text_occurs_once() -> None:
@@ -66,11 +74,47 @@ def test_a_long_message_may_fill_the_limit() -> None:
     assert "Cy" not in text
 
 
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("InvoiceAdd/CustomerRef/FullName", MatchedAs.NAME),
+        ("BillAdd/VendorRef/FullName", MatchedAs.NAME),
+        ("CheckAdd/PayeeEntityRef/FullName", MatchedAs.NAME),
+        ("CustomerAdd/Name", MatchedAs.NAME),
+        ("InvoiceAdd/RefNumber", MatchedAs.NUMBER),
+        ("ReceivePaymentAdd/AppliedToTxnAdd/TxnID", MatchedAs.NUMBER),
+        ("InvoiceAdd/CustomerMsgRef/FullName", None),
+        ("CustomerAdd/CustomerTypeRef/FullName", None),
+        ("CustomerAdd/ParentRef/FullName", None),
+        ("InvoiceAdd/InvoiceLineAdd/ItemRef/FullName", None),
+        ("InvoiceAdd/Memo", None),
+    ],
+)
+def test_numbers_customers_and_vendors_are_whole_values(path: str, kind: MatchedAs | None) -> None:
+    root, *_ = path.split("/")
+    element = parent = Element(f"{root}Rq")
+    for tag in path.split("/"):
+        parent = SubElement(parent, tag)
+    parent.text = "Cy  &amp; Co"
+    request = Request("16.0", "stopOnError", element)
+
+    assert search_text(request).split("\n")[-1] == (marked(kind, "Cy &amp; Co") if kind else "Cy &amp; Co")
+
+
+@for_each("length", range(2040, 2052))
+def test_the_beginning_of_a_value_is_not_marked(length: int) -> None:
+    body = f"<CustomerQueryRs><CustomerRet><FullName>{'x' * length}</FullName></CustomerRet></CustomerQueryRs>"
+
+    last = search_text(REQUEST, response_xml(body)).split("\n")[-1]
+
+    assert last == (name("x" * length) if length < 2048 else "x" * 2047)
+
+
 def test_the_texts_of_nested_elements_are_searched() -> None:
     invoice = "<InvoiceAdd><CustomerRef><FullName>Cy</FullName></CustomerRef><Memo/></InvoiceAdd>"
 
     assert search_text(parse_request_xml(request_xml(f"<InvoiceAddRq>{invoice}</InvoiceAddRq>"))) == (
-        "InvoiceAddRq\nInvoice Add\nCy"
+        f"InvoiceAddRq\nInvoice Add\n{name('Cy')}"
     )
 
 

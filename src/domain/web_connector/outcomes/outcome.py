@@ -17,7 +17,7 @@ from domain import qbxml
 from domain.qbxml.codes.hresults import PARSE_ERROR
 from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
-from domain.records.search_text import with_lines
+from domain.records.search_text import error_lines, with_lines
 from domain.storage.changes import ChangeRequest
 from domain.web_connector.outcomes.attribution import (
     is_about,
@@ -83,7 +83,7 @@ class RequestUpdate:
         may_differ = error is not None or self.response_xml is not None or stored.record.state is State.SENT
         if self.is_step or not may_differ or not (request_text := stored.search_text):
             return None
-        lines = [error.code, error.message] if error else []
+        lines = list(error_lines(self.after))
         if self.response_xml is not None:
             no_request = qbxml.Request(self.after.qbxml_version, "", Element(self.after.request_name))
             # The response must be stored even if an error of the service prevents a search in it.

@@ -1,0 +1,137 @@
+// The requests of all connections that have a whole value, and what was not searched for it.
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { call } from "../lib/api.js";
+import { url } from "../lib/router.js";
+import { count, fullTime, plural, requestTitle } from "../lib/text.js";
+import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge } from "../lib/ui.js";
+
+/** The connections that are named in a sentence. */
+const NAMED = 5;
+
+const KINDS = { label: "label", number: "number", name: "customer or vendor", error: "error" };
+
+export function ValueResults({ value, part }) {
+  const [state, setState] = useState({ hits: [], last: null, error: null, isRunning: true });
+  const running = useRef(/** @type {AbortController | null} */ (null));
+  /** Reads the first requests, or those after the ones that are shown. */
+  const run = async ({ hits, last }) => {
+    const controller = new AbortController();
+    running.current = controller;
+    setState({ hits, last, error: null, isRunning: true });
+    try {
+      const query = { value, cursor: last?.next };
+      const { data } = await call("GET", ["search"], { query, signal: controller.signal });
+      if (running.current === controller) {
+        setState({ hits: [...hits, ...data.hits], last: data, error: null, isRunning: false });
+      }
+    } catch (error) {
+      if (!controller.signal.aborted) setState({ hits, last, error, isRunning: false });
+    }
+  };
+  useEffect(() => {
+    run(state);
+    return () => running.current?.abort();
+  }, []);
+  const { hits, last, error, isRunning } = state;
+  const isWhole = last && !last.unsearched_connections.length && !last.omitted_connections;
+  return html`
+    <section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
+      <p role="status">
+        <span class="strong">
+          ${last?.next && "The newest "}${last ? `${plural(hits.length, "request")} with this value.` : "Searching …"}
+        </span>
+      </p>
+      ${error && html`<${Problem} error=${error} retry=${() => run(state)} what="The search was interrupted." />`}
+      ${last && !isWhole && html`<${Unsearched} data=${last} />`}
+      ${
+        hits.length > 0 &&
+        html`
+          <div class="card">
+            <ul class="items">
+              ${hits.map((hit) => html`<${Hit} key=${hit.id} hit=${hit} />`)}
+            </ul>
+            ${
+              last.next &&
+              html`
+                <p class="foot start">
+                  <${Button} kind="small" busy=${isRunning} onClick=${() => run(state)}>Show older requests<//>
+                </p>
+              `
+            }
+          </div>
+        `
+      }
+      ${
+        last &&
+        hits.length === 0 &&
+        html`
+          <div class="card">
+            <${Empty} icon="search" title=${isWhole ? "Nothing was found" : "Nothing in what was searched"}>
+              ${
+                isWhole
+                  ? "No request has this label, number, customer, vendor or error."
+                  : "What was not searched is named above."
+              }
+            <//>
+          </div>
+        `
+      }
+      <p class="muted small">
+        Compared as a whole, without regard to case: labels, RefNumber, TxnID, names of customers and vendors, and error
+        codes, status codes and messages.${" "}
+        <a href=${part}>Search for a part of a text</a>, one connection after the other.
+      </p>
+    </section>
+  `;
+}
+
+/** Names the connections that were not searched to their beginning, and says why. */
+function Unsearched({ data: { unsearched_connections: connections, omitted_connections: omitted } }) {
+  return html`
+    <${Note} tone="amber" role="alert" title="Not everything was searched. More requests may have this value.">
+      <ul class="plain-list small">
+        ${connections.slice(0, NAMED).map(
+          (one) => html`
+            <li key=${one.id}>
+              <a class="break" href=${url(`/connections/${one.id}`)}><${Name} name=${one.name} /></a>:${" "}
+              ${one.complete_after ? `requests queued up to ${fullTime(one.complete_after)}` : "all requests"}.${" "}
+              ${
+                one.reason === "time"
+                  ? "The search took too long."
+                  : "They were queued with an earlier release. A search for a part of a text finds them."
+              }
+            </li>
+          `,
+        )}
+        ${connections.length > NAMED && html`<li>${plural(connections.length - NAMED, "other connection")}.</li>`}
+        ${omitted > 0 && html`<li>${plural(omitted, "connection")} beyond the oldest ${count(1000)}.</li>`}
+      </ul>
+    <//>
+  `;
+}
+
+const Name = ({ name }) => html`<${Foreign} text=${name ?? "Unnamed connection"} />`;
+
+function Hit({ hit }) {
+  const error = hit.cause && `${hit.cause} · ${hit.message}`;
+  return html`
+    <li>
+      <div class="row between">
+        <span class="break">
+          <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
+          ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
+          ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
+        </span>
+        <span class="row">
+          <${StateBadge} state=${hit.state} />
+          <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
+        </span>
+      </div>
+      <div class="muted small break">
+        <a href=${url(`/connections/${hit.connection_id}`)}><${Name} name=${hit.connection_name} /></a>
+        ${` · found as ${hit.matched.map((kind) => KINDS[kind] ?? kind).join(", ")}`}
+        ${error && html`${" · "}<${Foreign} text=${error} />`}
+      </div>
+    </li>
+  `;
+}
