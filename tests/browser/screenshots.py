@@ -289,6 +289,62 @@ def compare(page: Page) -> None:
     click("Compare with the books")(page)
 
 
+def answer_reading(page: Page, name: str, content: str) -> None:
+    """Let QuickBooks answer the query of a change."""
+    record = {
+        "id": QUERY_ID,
+        "state": "response_received",
+        "response_xml": f"<QBXML><QBXMLMsgsRs><{name}Rs>{content}</{name}Rs></QBXMLMsgsRs></QBXML>",
+        "responded_at": timestamp(datetime.now(tz=UTC)),
+    }
+    page.route("**/api/v1/connections/*/queued_requests", lambda route: route.fulfill(json={"data": {"id": QUERY_ID}}))
+    page.route(f"**/api/v1/queued_requests/{QUERY_ID}", lambda route: route.fulfill(json={"data": record}))
+
+
+def change_customer(page: Page) -> None:
+    """Change the phone and the city of a customer, and clear the fax."""
+    address = "<BillAddress><Addr1>1 Mill Lane</Addr1><City>Bath</City><PostalCode>01234</PostalCode></BillAddress>"
+    content = (
+        "<CustomerRet><ListID>80000001-1</ListID><EditSequence>1</EditSequence><Name>Harbor Street Bakery</Name>"
+        "<FullName>Harbor Street Bakery</FullName><CompanyName>Harbor Street Bakery</CompanyName>"
+        f"{address}<Phone>555-0100</Phone><Fax>555-0199</Fax><Email>books@example.com</Email></CustomerRet>"
+    )
+    answer_reading(page, "CustomerQuery", content)
+    page.get_by_label("Full name of the customer").fill("Harbor Street Bakery")
+    click("Read from QuickBooks")(page)
+    page.get_by_label("Phone", exact=True).fill("555-0111")
+    page.get_by_label("Fax", exact=True).fill("")
+    page.get_by_label("City", exact=True).first.fill("Wells")
+
+
+def change_invoice(page: Page) -> None:
+    """Change one line of an invoice, add one and remove one."""
+    lines = "".join(
+        f"<InvoiceLineRet><TxnLineID>L{n}</TxnLineID><ItemRef><ListID>8-{n}</ListID><FullName>Consulting</FullName>"
+        f"</ItemRef><Desc>{desc}</Desc><Quantity>{n}</Quantity><Rate>97.50</Rate><Amount>{n * 97.5:.2f}</Amount>"
+        "</InvoiceLineRet>"
+        for n, desc in enumerate(("Opening of the books", "Reconciliation", "Closing"), 1)
+    )
+    content = (
+        "<InvoiceRet><TxnID>1A2B-1</TxnID><EditSequence>1</EditSequence><CustomerRef><ListID>80000001-1</ListID>"
+        "<FullName>Harbor Street Bakery</FullName></CustomerRef><TxnDate>2026-01-31</TxnDate>"
+        f"<RefNumber>1042</RefNumber><Memo>January</Memo><IsToBePrinted>true</IsToBePrinted>{lines}</InvoiceRet>"
+    )
+    answer_reading(page, "InvoiceQuery", content)
+    page.get_by_label("Number of the invoice").fill("1042")
+    click("Read from QuickBooks")(page)
+    page.get_by_label("Quantity of line 2").fill("5")
+    page.get_by_label("Description of line 2").fill("Reconciliation of two accounts")
+    click("Remove line 3")(page)
+    click("Clone line 1")(page)
+
+
+def ask_to_change(page: Page) -> None:
+    """Press the button that changes an invoice."""
+    change_invoice(page)
+    page.get_by_role("button", name="Change invoice in").click()
+
+
 def failing(status: int, code: str, message: str) -> Callable[[Page], object]:
     """Return a preparation that makes every call of the API fail."""
     body = {"error": {"code": code, "message": message, "details": {"request_id": "3f6c8a52-1d7e-4b09-9a51"}}}
@@ -776,6 +832,10 @@ VIEWS: Mapping[str, View] = {
     "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
     "compose-query": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_by_date),
     "compose-query-name": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=ask_by_name),
+    "compose-change": View("/app/compose?connection={connection}&type=CustomerModRq"),
+    "compose-change-customer": View("/app/compose?connection={connection}&type=CustomerModRq", act=change_customer),
+    "compose-change-invoice": View("/app/compose?connection={connection}&type=InvoiceModRq", act=change_invoice),
+    "compose-change-confirm": View("/app/compose?connection={connection}&type=InvoiceModRq", act=ask_to_change),
     "compose-metadata": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=add_metadata),
     "compose-all-fields": View("/app/compose?connection={connection}&type=InvoiceAddRq", act=click("All fields")),
     "compose-several": View("/app/compose?type=CustomerAddRq", act=press_without_connection),

@@ -34,13 +34,14 @@ test("beyond the limits, the oldest drafts give way", () => {
   );
 });
 
-test("a draft that moves to another connection loses its idempotency key, and replaces no draft", () => {
-  drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1 });
+test("a draft that moves to another connection loses its key and what was read, and replaces no draft", () => {
+  drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1, base: {}, edited: {}, reading: "1" });
   drafts.moveDraft(key("A"), key("B"));
 
   assert.equal(drafts.readDraft(key("A")), null);
   const { text, idempotencyKey, unanswered } = drafts.readDraft(key("B"));
   assert.deepEqual([text, idempotencyKey, unanswered], ["a", null, null]);
+  for (const read of ["base", "edited", "reading"]) assert.equal(read in drafts.readDraft(key("B")), false);
 
   drafts.writeDraft(key("A"), { text: "other" });
   drafts.moveDraft(key("A"), key("B"));

@@ -67,8 +67,9 @@ export function moveDraft(from, to) {
   const draft = readDraft(from);
   if (!draft || readDraft(to)) return;
   removeDraft(from);
-  // An idempotency key counts for one connection.
-  writeDraft(to, { ...draft, idempotencyKey: null, unanswered: null });
+  // An idempotency key counts for one connection, and an object was read in one company file.
+  const read = { base: undefined, edited: undefined, reading: undefined };
+  writeDraft(to, { ...draft, ...read, idempotencyKey: null, unanswered: null });
 }
 
 /**

@@ -43,6 +43,14 @@ export function contentOf(record) {
 }
 
 /**
+ * Whether QuickBooks refused a change because its object had changed since it was read.
+ *
+ * @param {any} record
+ */
+export const isOutdated = (record) => record.error?.details?.status_code === OUT_OF_DATE;
+const OUT_OF_DATE = 3200;
+
+/**
  * Whether a request failed because another one of its batch did. It is queued again together with that one.
  *
  * @param {any} record

@@ -1,25 +1,28 @@
 // The content of a draft: a tree that one of the forms edits, or a text of XML or JSON.
 
+import { changeProblems, changeRequest, CHANGES, editedOf } from "./changes.js";
 import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
-import { contentOf } from "./queue_again.js";
+import { contentOf, isOutdated } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
 import { session } from "./session.js";
 import { choiceIn, queryForm } from "./query_forms.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
-import { formTree, hasBlanks, pruned } from "./trees.js";
+import { formTree, hasBlanks, missingIn, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
 import { fromXml, toXml } from "./xml.js";
 
 /**
  * @import { RequestType } from "./schema.js"
  * @import { Tree } from "./trees.js"
- * @typedef {"simple" | "form" | "xml" | "json"} Mode
+ * @typedef {"simple" | "change" | "form" | "xml" | "json"} Mode
  * @typedef {Record<string, string> | [string, string][]} Metadata That of a copy, or the rows of the reader.
  * @typedef {object} Draft
  * @property {Mode} mode
  * @property {Tree} tree
  * @property {string} version
  * @property {string} text The XML or JSON, in these modes.
+ * @property {Tree} [base] The object that a change changes, as it was read.
+ * @property {Tree} [edited] The request of the form that changes it.
  * @property {string | null} webhook A URL, "" for that of the connection, or null for none.
  * @property {string} [label]
  * @property {Metadata} [metadata]
@@ -34,7 +37,8 @@ import { fromXml, toXml } from "./xml.js";
  * @param {RequestType} type
  * @param {Tree} tree
  */
-export const formOf = (type, tree) => SIMPLE_FORMS[type.name] ?? queryForm(type, choiceIn(type, tree));
+export const formOf = (type, tree) =>
+  SIMPLE_FORMS[type.name] ?? CHANGES[type.name]?.form ?? queryForm(type, choiceIn(type, tree));
 
 /**
  * Returns the ways to edit a request: `[[mode, name]]`. Some types have a form for people beside that of the schema.
@@ -48,13 +52,17 @@ export function modesOf(type) {
     ["xml", "XML"],
     ["json", "JSON"],
   ];
+  /** @type {Mode} */
+  const forPeople = CHANGES[type.name] ? "change" : "simple";
   return formOf(type, { name: type.name, children: [] })
-    ? [["simple", "Form"], ["form", "All fields"], ...texts]
+    ? [[forPeople, "Form"], ["form", "All fields"], ...texts]
     : [["form", "Form"], ...texts];
 }
 
 /** @param {Mode} mode */
-export const isForm = (mode) => mode === "simple" || mode === "form";
+export const isForm = (mode) => mode === "form" || isForPeople(mode);
+/** @param {Mode} mode */
+export const isForPeople = (mode) => mode === "simple" || mode === "change";
 
 /**
  * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the
@@ -73,7 +81,11 @@ export function beginning(type, source, supported) {
   const copy = { ...draft, ...rest, tree, version, webhook };
   // A form leaves out empty elements, which clear fields in a change, and attributes of the message set.
   const fits = tree.name === type.name && !hasBlanks(tree) && fitsInJson(xml);
-  return fits ? { ...copy, tree: inForm(type, mode, tree) } : { ...copy, mode: "xml", text: xml };
+  // A change of an object that has changed needs what the object is now.
+  if (mode === "change" && (!isOutdated(source) || !fitsInJson(xml))) copy.mode = "form";
+  return fits || copy.mode === "change"
+    ? { ...copy, tree: inForm(type, copy.mode, tree) }
+    : { ...copy, mode: "xml", text: xml };
 }
 
 /**
@@ -85,7 +97,7 @@ export function beginning(type, source, supported) {
  */
 export function inForm(type, mode, tree) {
   const form = formOf(type, tree);
-  if (!form || !isForm(mode)) return tree;
+  if (!form || mode === "change" || !isForm(mode)) return tree;
   return mode === "simple" ? openedTree(form, type, tree) : withoutUnused(tree);
 }
 
@@ -119,11 +131,19 @@ export function today(now = new Date()) {
  * @param {string} assumed
  * @returns {{tree: Tree, version: string}}
  */
-export function read({ mode, tree, version, text }, assumed) {
-  if (isForm(mode)) return { tree, version };
+export function read({ mode, tree, version, text, base, edited }, assumed) {
+  if (isForm(mode))
+    return { tree: mode === "change" && base && edited ? changeRequest(tree.name, base, edited) : tree, version };
   const found = mode === "xml" ? fromXml(text) : fromJson(text);
   return { ...found, version: found.version ?? assumed };
 }
+
+/**
+ * Whether the empty elements of a draft are fields that nobody has filled in. In a change, they clear fields.
+ *
+ * @param {Draft} draft
+ */
+const leavesOutBlanks = ({ mode, base }) => isForm(mode) && !(mode === "change" && base);
 
 /**
  * Returns the tree and the version that a draft queues, or null if its text cannot be read. Only a form leaves out
@@ -135,7 +155,7 @@ export function read({ mode, tree, version, text }, assumed) {
 export function requestOf(draft, assumed) {
   try {
     const { tree, version } = read(draft, assumed);
-    return { tree: isForm(draft.mode) ? pruned(tree) : tree, version };
+    return { tree: leavesOutBlanks(draft) ? pruned(tree) : tree, version };
   } catch {
     return null;
   }
@@ -177,17 +197,77 @@ export function written(form, { tree, version }, assumed) {
   return form === "xml" ? toXml(tree, named) : JSON.stringify(shortForm(tree, named), null, 2);
 }
 
+/** @type {(draft: Draft, version: string) => unknown} */
+const formJson = (draft, version) => toJson(requestOf(draft, version)?.tree ?? draft.tree, version);
+
+/**
+ * Returns what a form lacks before it can be queued, with the elements at which it is shown.
+ *
+ * @param {RequestType} type
+ * @param {Draft} draft
+ * @returns {{element?: Tree, message: string, isMissing?: true}[]}
+ */
+export function lacksOf(type, { mode, tree, base, edited }) {
+  if (!isForm(mode)) return [];
+  if (mode !== "change") return missingIn(type.content, tree);
+  return base && edited
+    ? changeProblems(type.name, base, edited)
+    : [{ message: `Read the ${CHANGES[type.name].noun} from QuickBooks first.` }];
+}
+
+/**
+ * Returns the changes of a draft that is edited in another way. Throws Error with a sentence if that would lose
+ * something.
+ *
+ * @param {RequestType} type
+ * @param {Draft} draft
+ * @param {Mode} next
+ * @param {string} assumed
+ */
+export function switched(type, draft, next, assumed) {
+  const { tree, version } = read(draft, assumed);
+  if (isForm(next) && tree.name !== type.name)
+    throw new Error(`The form is for ${type.name}; the text holds ${tree.name}. Pick that type above.`);
+  if (next !== "xml" && isOnlyXml(draft))
+    throw new Error(`${ONLY_XML} Write only onError="stopOnError", or stay in XML.`);
+  if (next === "form" && draft.mode === "change" && hasBlanks(tree))
+    throw new Error("All fields would leave out the empty elements, which clear fields. See the change as XML.");
+  const content = isForm(next)
+    ? { text: "", ...(next === "change" ? editedAgain(type, draft, tree) : { tree: inForm(type, next, tree) }) }
+    : { tree, text: written(next, requestOf(draft, assumed) ?? { tree, version }, assumed) };
+  return { ...content, version, mode: next, idempotencyKey: null };
+}
+
+export const ONLY_XML = "Only XML can hold these attributes of QBXMLMsgsRq.";
+
+/**
+ * Returns a change as its form edits it. Without the object, the form reads it first.
+ *
+ * @param {RequestType} type
+ * @param {Draft} draft
+ * @param {Tree} tree
+ */
+function editedAgain(type, { base, edited }, tree) {
+  if (!base) return { tree };
+  /** @param {Tree} one */
+  const isSame = (one) => JSON.stringify(toJson(changeRequest(type.name, base, one))) === JSON.stringify(toJson(tree));
+  if (edited && isSame(edited)) return { tree };
+  const next = editedOf(type, base, tree, { isOutdated: false });
+  if (isSame(next)) return { tree, edited: next };
+  throw new Error("The form cannot show this change. Queue it here, or start over.");
+}
+
 /**
  * Returns the body that queues a draft. Throws SyntaxError if its JSON is broken.
  *
  * @param {Draft} draft
  */
 export function bodyOf(draft) {
-  const { mode, tree, version, text } = draft;
+  const { mode, version, text } = draft;
   const content =
     mode === "xml"
       ? { request_xml: text }
-      : { request_json: mode === "json" ? JSON.parse(text) : toJson(pruned(tree), version) };
+      : { request_json: mode === "json" ? JSON.parse(text) : formJson(draft, version) };
   return { ...content, ...settingsOf(draft) };
 }
 

@@ -225,6 +225,9 @@ function isSameReference({ tree }, former) {
   );
 }
 
+/** A number of an object, or a postal code: 0042 is not 42. */
+const LEADING_ZERO = /^[+-]?0\d/;
+
 /**
  * Whether two texts have the same value: 10 and 10.00, true and TRUE.
  *
@@ -234,6 +237,7 @@ function isSameReference({ tree }, former) {
 export function isSameText(one, other = "") {
   if (one.trim() === other.trim()) return true;
   if (/^(true|false)$/i.test(one)) return one.toLowerCase() === other.toLowerCase();
+  if (LEADING_ZERO.test(one.trim()) || LEADING_ZERO.test(other.trim())) return false;
   const [first, second] = [decimal(one), decimal(other)];
   if (!first || !second) return false;
   return first.units * 10n ** BigInt(second.places) === second.units * 10n ** BigInt(first.places);

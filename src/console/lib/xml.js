@@ -44,6 +44,48 @@ export function toXml(tree, version) {
 // The only place where the Content-Security-Policy allows a document from a string. The XML is parsed, never displayed.
 const readable = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("read-xml", { createHTML: (xml) => xml });
 
+/** @param {string} xml */
+function parsed(xml) {
+  const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
+  const failed = document_.querySelector("parsererror");
+  if (!failed) return document_;
+  const place = /line (\d+) at column (\d+)/.exec(failed.textContent ?? "");
+  const problem = new Error(
+    place ? `The XML is broken at line ${place[1]}, column ${place[2]}.` : "The XML is broken.",
+  );
+  if (place) Object.assign(problem, { line: Number(place[1]), column: Number(place[2]) });
+  throw problem;
+}
+
+/**
+ * @param {Element} node
+ * @param {Element} [root] It may be empty, without a text.
+ * @returns {Tree}
+ */
+function treeOf(node, root) {
+  const attributes = Object.fromEntries(
+    [...node.attributes].map(({ name, value }) => [name === "requestID" ? "request_id" : name, value]),
+  );
+  const base = { name: node.tagName, ...(node.attributes.length ? { attributes } : {}) };
+  const text = node.textContent ?? "";
+  const empty = !node.children.length && !text.trim() && (node === root || text.includes("\n"));
+  return node.children.length || empty
+    ? { ...base, children: [...node.children].map((child) => treeOf(child)) }
+    : { ...base, text };
+}
+
+/**
+ * Returns the objects in a response, such as `CustomerRet`, with their elements in order: the JSON of a response does
+ * not have that of different kinds of lines.
+ *
+ * @param {string} xml
+ * @returns {Tree[]}
+ */
+export const objectsIn = (xml) =>
+  [...parsed(xml).querySelectorAll("QBXMLMsgsRs > * > *")]
+    .filter(({ tagName }) => tagName.endsWith("Ret"))
+    .map((node) => treeOf(node));
+
 /**
  * Reads QBXML. Returns `{tree, version}`, without a version if the text has no declaration of one; throws Error with a
  * sentence.
@@ -52,31 +94,12 @@ const readable = /** @type {any} */ (globalThis).trustedTypes?.createPolicy("rea
  * @returns {{tree: Root, version?: string}}
  */
 export function fromXml(xml) {
-  const document_ = new DOMParser().parseFromString(readable?.createHTML(xml.trim()) ?? xml.trim(), "application/xml");
-  const failed = document_.querySelector("parsererror");
-  if (failed) {
-    const place = /line (\d+) at column (\d+)/.exec(failed.textContent ?? "");
-    const problem = new Error(
-      place ? `The XML is broken at line ${place[1]}, column ${place[2]}.` : "The XML is broken.",
-    );
-    if (place) Object.assign(problem, { line: Number(place[1]), column: Number(place[2]) });
-    throw problem;
-  }
+  const document_ = parsed(xml);
   const request = [...document_.querySelectorAll("*")].find(
     ({ tagName }) => tagName.endsWith("Rq") && tagName !== "QBXMLMsgsRq",
   );
   if (!request) throw new Error("There is no request element, such as CustomerQueryRq.");
-  /** @type {(node: Element) => Tree} */
-  const convert = (node) => {
-    const attributes = Object.fromEntries(
-      [...node.attributes].map(({ name, value }) => [name === "requestID" ? "request_id" : name, value]),
-    );
-    const base = { name: node.tagName, ...(node.attributes.length ? { attributes } : {}) };
-    const text = node.textContent ?? "";
-    const empty = !node.children.length && !text.trim() && (node === request || text.includes("\n"));
-    return node.children.length || empty ? { ...base, children: [...node.children].map(convert) } : { ...base, text };
-  };
-  const { name, attributes = {}, text, children = [] } = convert(request);
+  const { name, attributes = {}, text, children = [] } = treeOf(request, request);
   if (text) throw new Error(`${name} must contain elements, not text.`);
   const declaration = [...document_.childNodes].find(
     (node) => node instanceof ProcessingInstruction && node.target === "qbxml",

@@ -9,25 +9,25 @@ import {
   beginning,
   bodyOf,
   formOf,
-  inForm,
   isForm,
-  isOnlyXml,
+  isForPeople,
+  lacksOf,
   metadataProblem,
   modesOf,
-  read,
   requestOf,
   stillIn,
-  written,
+  switched,
 } from "../lib/request_draft.js";
 import { navigate, url } from "../lib/router.js";
 import { requestType } from "../lib/schema.js";
 import { inWordsOf, labelsOf, offersIn } from "../lib/simple_forms.js";
 import { actionTitle, isRead, requestTitle } from "../lib/text.js";
-import { elementAt, missingIn, pruned } from "../lib/trees.js";
+import { elementAt, pruned } from "../lib/trees.js";
 import { Button, Foreign, Problem, problemText, Segmented, SkeletonCard, toast } from "../lib/ui.js";
 import { firstVersion, lackOf } from "../lib/versions.js";
+import { ChangeForm, differenceIn } from "./change_form.js";
 import { GroupForm } from "./compose_form.js";
-import { Beginning, ONLY_XML, Preview, RequestAttributes, Version, VersionSelect } from "./compose_parts.js";
+import { Beginning, Preview, RequestAttributes, Version, VersionSelect } from "./compose_parts.js";
 import { QueueCard } from "./compose_queue.js";
 import { nameOf } from "./compose_start.js";
 import { ConfirmWrite } from "./confirm_write.js";
@@ -74,9 +74,9 @@ function Draft({ type, place, target, askForTarget, source }) {
   const { mode, tree, version, text } = draft;
   // The service takes this version for a text without one.
   const assumed = firstVersion(supported);
-  const current = useMemo(() => requestOf(draft, assumed), [mode, tree, version, text, assumed]);
+  const current = useMemo(() => requestOf(draft, assumed), [mode, tree, draft.edited, version, text, assumed]);
   const simple = formOf(type, tree);
-  const offers = useOffers(target?.id, mode === "simple" ? offersIn(simple) : NO_OFFERS);
+  const offers = useOffers(target?.id, isForPeople(mode) ? offersIn(simple) : NO_OFFERS);
 
   const keep = (next) => {
     setDraft(next);
@@ -87,9 +87,10 @@ function Draft({ type, place, target, askForTarget, source }) {
     setError(null);
     keep({ ...draft, touched: true, idempotencyKey: null, ...changes });
   };
+  const isChange = mode === "change" && draft.base;
   const changeTree = (next) => {
     setProblems(stillIn(next, problems));
-    edit({ tree: next });
+    edit(isChange ? { edited: next } : { tree: next });
   };
   const startOver = () => {
     removeDraft(place);
@@ -100,20 +101,9 @@ function Draft({ type, place, target, askForTarget, source }) {
   };
   const switchTo = (next) => {
     try {
-      const { tree: nextTree, version: nextVersion } = read(draft, assumed);
-      if (isForm(next) && nextTree.name !== type.name)
-        throw new Error(`The form is for ${type.name}; the text holds ${nextTree.name}. Pick that type above.`);
-      if (next !== "xml" && isOnlyXml(draft))
-        throw new Error(`${ONLY_XML} Write only onError="stopOnError", or stay in XML.`);
-      const changed = { tree: inForm(type, next, nextTree), version: nextVersion, mode: next };
-      const after = {
-        ...draft,
-        ...changed,
-        idempotencyKey: null,
-        text: isForm(next) ? "" : written(next, requestOf(draft, assumed), assumed),
-      };
-      if (draft.touched) keep(after);
-      else setDraft(after);
+      const changed = switched(type, draft, next, assumed);
+      if (draft.touched) keep({ ...draft, ...changed });
+      else setDraft({ ...draft, ...changed });
       setProblems(NO_PROBLEMS);
       setError(null);
     } catch (problem) {
@@ -121,7 +111,7 @@ function Draft({ type, place, target, askForTarget, source }) {
     }
   };
   const show = (found) => {
-    setProblems(mode === "simple" ? found.map((one) => inWordsOf(simple, one)) : found);
+    setProblems(isForPeople(mode) ? found.map((one) => inWordsOf(simple, one)) : found);
     setTimeout(() =>
       (document.querySelector("[data-found]") ?? outcome.current)?.scrollIntoView({
         block: "center",
@@ -134,7 +124,7 @@ function Draft({ type, place, target, askForTarget, source }) {
   const press = () => {
     if (!target) return askForTarget();
     setError(null);
-    const missing = isForm(mode) ? missingIn(type.content, tree) : [];
+    const missing = lacksOf(type, draft);
     const unnamed = metadataProblem(draft.metadata);
     const found = unnamed ? [...missing, { message: unnamed }] : missing;
     if (found.length) return show(found);
@@ -180,12 +170,13 @@ function Draft({ type, place, target, askForTarget, source }) {
         found.map((one) => ({
           ...one,
           message: problemText(one),
-          element: isForm(mode) && one.path ? elementAt(pruned(tree), one.path) : undefined,
+          element: isForm(mode) && one.path ? elementAt(current.tree, one.path) : undefined,
         })),
       );
     }
   };
 
+  const forms = { simple: simple?.root ? SimpleForm : QueryForm, change: ChangeForm, form: GroupForm };
   const action = current ? actionTitle(current.tree) : "Queue request";
   const books = target && nameOf(target);
   const lack = (since) => lackOf(since, version, supported);
@@ -197,7 +188,7 @@ function Draft({ type, place, target, askForTarget, source }) {
       restoredAt=${restoredAt}
       startOver=${startOver}
     />
-    <div class="compose ${mode === "simple" ? "simple" : ""}">
+    <div class="compose ${isForPeople(mode) ? "simple" : ""}">
       <section class="card" aria-label="Request">
         <header>
           <h2>${requestTitle(type.name)}</h2>
@@ -214,31 +205,16 @@ function Draft({ type, place, target, askForTarget, source }) {
             ? html`
               <div class="body stack">
                 <${Version} version=${version} target=${target} choose=${(next) => edit({ version: next })} />
-                ${
-                  mode === "simple"
-                    ? html`
-                      <${simple.root ? SimpleForm : QueryForm}
-                        form=${simple}
-                        type=${type}
-                        tree=${tree}
-                        change=${changeTree}
-                        problems=${problems}
-                        offers=${offers}
-                        lackOf=${lack}
-                        showAllFields=${() => switchTo("form")}
-                      />
-                    `
-                    : html`
-                      <${GroupForm}
-                        group=${type.content}
-                        tree=${tree}
-                        change=${changeTree}
-                        problems=${problems}
-                        lackOf=${lack}
-                      />
-                    `
-                }
-                <${RequestAttributes} type=${type} tree=${tree} change=${changeTree} />
+                <${forms[mode]}
+                  ...${{ type, draft, edit, target, source, askForTarget, problems, offers }}
+                  form=${simple}
+                  group=${type.content}
+                  tree=${tree}
+                  change=${changeTree}
+                  lackOf=${lack}
+                  showAllFields=${() => switchTo("form")}
+                />
+                <${RequestAttributes} type=${type} tree=${isChange ? draft.edited : tree} change=${changeTree} />
               </div>
             `
             : html`
@@ -283,6 +259,7 @@ function Draft({ type, place, target, askForTarget, source }) {
           unanswered=${draft.unanswered}
           isSame=${Boolean(draft.idempotencyKey)}
           labels=${mode === "simple" ? labelsOf(simple) : undefined}
+          difference=${differenceIn(draft)}
           totals=${mode === "simple" ? totalsOf(simple, tree, offers) : []}
           confirm=${queue}
           close=${() => setAsking(false)}

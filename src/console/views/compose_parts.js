@@ -3,13 +3,11 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { samplesOf } from "../lib/code_samples.js";
 import { Code } from "../lib/copying.js";
 import { isReplaced, isUnsettled } from "../lib/queue_again.js";
-import { isOnlyXml, sampleBodyOf, written } from "../lib/request_draft.js";
+import { isOnlyXml, ONLY_XML, sampleBodyOf, written } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { fullTime } from "../lib/text.js";
 import { Ago, Button, Check, Foreign, Note, Segmented } from "../lib/ui.js";
 import { isTooNew, versionsFor } from "../lib/versions.js";
-
-export const ONLY_XML = "Only XML can hold these attributes of QBXMLMsgsRq.";
 
 /** Says which version of QBXML the connection supports, and offers it if the request has a higher one. */
 export function Version({ version, target, choose }) {

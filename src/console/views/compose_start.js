@@ -14,6 +14,8 @@ const POPULAR = [
   "CustomerAddRq",
   "ReceivePaymentAddRq",
   "BillAddRq",
+  "CustomerModRq",
+  "InvoiceModRq",
   "CompanyQueryRq",
 ];
 

@@ -3,6 +3,7 @@ import { html } from "../vendor/preact.js";
 import { Dialog } from "../lib/dialogs.js";
 import { actionTitle, fullTime, partsOf, plural } from "../lib/text.js";
 import { Button, Foreign, Note } from "../lib/ui.js";
+import { ChangeTable } from "./approval_table.js";
 
 const SHOWN = 6;
 const EFFECTS = {
@@ -16,11 +17,12 @@ const LASTING = new Set(["Del", "Void", "Merge"]);
 
 /**
  * `tree` is null if the text of the request could not be read. `unanswered` is when it was sent without an answer.
- * `labels` are the names of a form for its elements, and `totals` what its lines add up to.
+ * `labels` are the names of a form for its elements, and `totals` what its lines add up to. `difference` is what a
+ * change makes of an object, if that is known.
  */
-export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals = [], confirm, close }) {
+export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals = [], difference, confirm, close }) {
   const { verb } = tree ? partsOf(tree) : {};
-  const values = tree ? valuesOf(tree) : [];
+  const values = tree && !difference ? valuesOf(tree) : [];
   const action = tree ? actionTitle(tree) : "Queue request";
   return html`
     <${Dialog}
@@ -51,6 +53,7 @@ export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals 
           <//>
         `
       }
+      ${difference && html`<${ChangeTable} table=${difference} isCompared />`}
       ${
         values.length > 0 &&
         html`

@@ -31,7 +31,13 @@ function ofConnection(id, name) {
     ["Subscriptions", "refresh", url(`/connections/${id}/subscriptions`)],
     ["Settings", "pen", url(`/connections/${id}/settings`)],
     ["Audit log", "history", url(`/connections/${id}/audit_log`)],
-    ...(session.may("queue") ? [["New request", "plus", url("/compose", { connection: id })]] : []),
+    ...(session.may("queue")
+      ? [
+          ["New request", "plus", url("/compose", { connection: id })],
+          ["Change a customer", "pen", url("/compose", { connection: id, type: "CustomerModRq" })],
+          ["Change an invoice", "pen", url("/compose", { connection: id, type: "InvoiceModRq" })],
+        ]
+      : []),
   ].map(([title, icon, address]) => ({ name: `${title} ${of}`, icon, address, kind: "Action" }));
 }
 

@@ -2,11 +2,28 @@
 import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { againAction, editAddress, isReplaced, isUnsent, isUnsettled, newKey, queueAgain } from "../lib/queue_again.js";
+import {
+  againAction,
+  editAddress,
+  isOutdated,
+  isReplaced,
+  isUnsent,
+  isUnsettled,
+  newKey,
+  queueAgain,
+} from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { ENDED, isRead } from "../lib/text.js";
 import { Button, Icon, toast } from "../lib/ui.js";
+
+const HAS_FORM = /^(Customer|Invoice)ModRq$/;
+
+/** Compose can put a change on what its object is now. */
+function editTitle(record, continues) {
+  if (continues) return "Fix and continue";
+  return isOutdated(record) && HAS_FORM.test(record.request_name) ? "Read again and change" : "Edit and queue again";
+}
 
 /** Leads to the check that settles whether a write may be queued again. */
 function goToCheck() {
@@ -59,7 +76,7 @@ export function Actions({ record, load }) {
         html`
           <a class="button" href=${editAddress(record)}>
             <${Icon} name="pen" />
-            ${continues ? "Fix and continue" : "Edit and queue again"}
+            ${editTitle(record, continues)}
           </a>
         `
       }

@@ -41,7 +41,8 @@ export function FormField({ field, tree, facts, at, label, isCell = false, helpI
   const text = node?.text ?? "";
   const lack = at.lackOf(facts.since);
   const problem = problemOf(tree, field, facts, at);
-  const about = aboutText(field, text, at.offers, isCell);
+  const former = at.formerOf?.(tree, field.path) ?? "";
+  const about = former ? aboutChange(former, text, field) : aboutText(field, text, at.offers, isCell);
   const help = problem || (lack && !text ? lack : "") || about || (isCell ? "" : (field.help ?? ""));
   const control = {
     id,
@@ -67,6 +68,7 @@ export function FormField({ field, tree, facts, at, label, isCell = false, helpI
         node=${node}
         control=${control}
         isDisabled=${Boolean(lack) && !text}
+        isKept=${Boolean(field.initial || former)}
         isCell=${isCell}
         at=${at}
       />
@@ -94,6 +96,14 @@ export function FormField({ field, tree, facts, at, label, isCell = false, helpI
   `;
 }
 
+/** Returns what a change makes of a field, or "". */
+function aboutChange(former, text, { label }) {
+  if (former === text) return "";
+  return text
+    ? html`It was <${Foreign} text=${former} />.`
+    : html`Clears ${label}: it was <${Foreign} text=${former} />.`;
+}
+
 /** Returns a note about the text of a field: that a date is today, or that a name is not in the lists of QuickBooks. */
 function aboutText(field, text, offers, isCell) {
   if (field.isToday) return text === today() ? `Today in ${localZone()}.` : "";
@@ -111,7 +121,7 @@ function aboutText(field, text, offers, isCell) {
   return field.offers === "invoices" ? html`<${Foreign} text=${entry.hint} />` : "";
 }
 
-function Control({ field, facts, node, control, isDisabled, isCell, at }) {
+function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }) {
   const isNumber = /AMT|PRICE|QUAN|PERCENT|FLOAT/.test(facts.base);
   const set = (event) => at.set(node, event.target.value);
   // When the person has finished the field, so that no key changes what is under the cursor.
@@ -136,9 +146,10 @@ function Control({ field, facts, node, control, isDisabled, isCell, at }) {
       ["true", "Yes"],
       ["false", "No"],
     ];
+    const unset = at.formerOf ? "As it is" : "As QuickBooks decides";
     return html`
       <select ...${shared} onChange=${set}>
-        ${!field.initial && html`<option value="" selected=${!node.text}>As QuickBooks decides</option>`}
+        ${!isKept && html`<option value="" selected=${!node.text}>${unset}</option>`}
         ${options.map(([value, name]) => html`<option value=${value} selected=${value === node.text}>${name}</option>`)}
       </select>
     `;

@@ -8,8 +8,11 @@ import { OfferNote } from "./offers.js";
 import { FormField, problemsAt } from "./simple_field.js";
 import { Lines, Totals } from "./simple_lines.js";
 
-/** `offers` is a load of lib/offers.js; `lackOf` is that of the form of the schema. */
-export function SimpleForm({ form, type, tree, change, problems, offers, lackOf, showAllFields }) {
+/**
+ * `offers` is a load of lib/offers.js; `lackOf` is that of the form of the schema. `formerOf` returns the text that a
+ * field has in QuickBooks; then what the form does not show is not part of the request.
+ */
+export function SimpleForm({ form, type, tree, change, problems, offers, lackOf, formerOf, showAllFields }) {
   const facts = useMemo(() => factsOf(form, type), [form, type]);
   const root = rootOf(form, tree);
   const set = (node, text) =>
@@ -22,7 +25,7 @@ export function SimpleForm({ form, type, tree, change, problems, offers, lackOf,
       }),
     );
   const remove = (node) => change(replaced(tree, node, null));
-  const at = { set, remove, problems, offers, lackOf };
+  const at = { set, remove, problems, offers, lackOf, formerOf };
   const hidden = hiddenIn(root, [
     ...fieldsOf(form).map(({ path }) => path),
     ...(form.lines ? [form.lines.element, form.lines.instead?.path ?? ""] : []),
@@ -49,6 +52,7 @@ export function SimpleForm({ form, type, tree, change, problems, offers, lackOf,
         )}
       ${
         hidden.length > 0 &&
+        !formerOf &&
         html`
           <p class="muted small">
             This request also has ${hidden.join(", ")}. It stays as it is.${" "}

@@ -45,7 +45,7 @@ export function Lines({ form, type, tree, facts, at, edit }) {
     setFocus(isLast ? 0 : Math.min(n, rows.length - 2));
   };
   return html`
-    <section class="stack" aria-label="Lines" ref=${table}>
+    <section class="stack" aria-label=${at.formerOf ? "Lines to edit" : "Lines"} ref=${table}>
       ${
         lines.instead &&
         html`
@@ -102,10 +102,8 @@ const isNumeric = ({ base }) => /AMT|PRICE|QUAN/.test(base);
 function Line({ form, line, number, facts, at, clone, remove }) {
   const { columns, below, computed } = form.lines;
   const problems = at.problems.filter(({ element }) => element === line).map(({ message }) => message);
-  const hidden = hiddenIn(
-    line,
-    lineFieldsOf(form).map(({ path }) => path),
-  );
+  const paths = lineFieldsOf(form).map(({ path }) => path);
+  const hidden = at.formerOf ? [] : hiddenIn(line, paths);
   const amount = amountOf(form, line, at.offers);
   // A cell with a number is too narrow for a sentence, so its problem is shown below the line.
   const wrong = columns
