@@ -67,7 +67,12 @@ const Check = ({ x, y, on }) => html`
 `;
 
 /** The Web Connector's question after a `.qwc` file was opened. */
-export const Authorize = () => html`
+/** The name of the application, as far as the windows have space for it. */
+const Application = ({ x, y, name }) => html`
+  <${Text} x=${x} y=${y} weight=${600}>${name.length > 28 ? `${name.slice(0, 27)}…` : name}<//>
+`;
+
+export const Authorize = ({ name }) => html`
   <${Window}
     title="Authorize New Web Service"
     label="The Web Connector asks whether to authorize a new web service; OK is marked."
@@ -75,7 +80,7 @@ export const Authorize = () => html`
   >
     <${Text} x=${54} y=${78}>The following web service has asked to be added:<//>
     <${Text} x=${54} y=${106} size=${12} fill=${MUTED}>Application name<//>
-    <${Text} x=${200} y=${106} weight=${600}>qbxml-queue<//>
+    <${Application} x=${200} y=${106} name=${name} />
     <${Text} x=${54} y=${128} size=${12} fill=${MUTED}>Address<//>
     <${Text} x=${200} y=${128}>https://…<//>
     <${Text} x=${54} y=${156}>Do you want to grant it access?<//>
@@ -122,14 +127,14 @@ export const AllowAccess = () => html`
 `;
 
 /** What QuickBooks shows after Continue. */
-export const AccessGranted = () => html`
+export const AccessGranted = ({ name }) => html`
   <${Window}
     title="Access Confirmation"
     height=${206}
     label="QuickBooks confirms that the application has access to the company file; Done is marked."
   >
     <${Text} x=${54} y=${78}>You have given this application access to your company file:<//>
-    <${Text} x=${54} y=${104} weight=${600}>qbxml-queue<//>
+    <${Application} x=${54} y=${104} name=${name} />
     <${Text} x=${54} y=${124} size=${12} fill=${MUTED}>
       It may read and modify data while the company file is open.
     <//>
@@ -139,10 +144,10 @@ export const AccessGranted = () => html`
   <//>
 `;
 
-const Row = ({ auto, password }) => html`
+const Row = ({ name, auto, password }) => html`
   <${Box} x=${40} y=${86} w=${560} h=${86} r=${6} fill="var(--subtle)" />
   <${Check} x=${54} y=${102} on=${auto} />
-  <${Text} x=${80} y=${114} weight=${600}>qbxml-queue<//>
+  <${Application} x=${80} y=${114} name=${name} />
   <${Text} x=${80} y=${134} size=${12} fill=${MUTED}>Not run yet<//>
   <${Check} x=${314} y=${102} on=${auto} />
   <${Text} x=${336} y=${114}>Auto-Run<//>
@@ -158,13 +163,13 @@ const Toolbar = () => html`
   <${Text} x=${190} y=${72} size=${12}>Add an Application<//>
 `;
 
-export const TypePassword = () => html`
+export const TypePassword = ({ name }) => html`
   <${Window}
     title="QuickBooks Web Connector"
     label="The Web Connector's window with the application; its password field is marked."
   >
     <${Toolbar} />
-    <${Row} password=${true} />
+    <${Row} name=${name} password=${true} />
     <${Here} x=${422} y=${90} w=${172} h=${42} />
     <${Text} x=${594} y=${212} anchor="end" size=${12} fill=${ACCENT} weight=${600}>
       Click here, paste, press Enter
@@ -173,13 +178,13 @@ export const TypePassword = () => html`
   <//>
 `;
 
-export const TickAutoRun = () => html`
+export const TickAutoRun = ({ name }) => html`
   <${Window}
     title="QuickBooks Web Connector"
     label="The Web Connector's window; the application's box, Auto-Run and Update Selected are marked."
   >
     <${Toolbar} />
-    <${Row} auto=${true} password=${true} />
+    <${Row} name=${name} auto=${true} password=${true} />
     <${Here} x=${46} y=${94} w=${31} h=${31} />
     <${Here} x=${306} y=${94} w=${102} h=${31} />
     <${Here} x=${34} y=${51} w=${142} h=${33} />

@@ -93,10 +93,10 @@ export function Steps({ progress, error }) {
       ${problemOf("file")}
       <p>
         Double-click the file to open it. The Web Connector asks whether to authorize a web service. Choose${" "}
-        <strong>OK</strong>.
+        <strong>OK</strong>. The application is called <strong class="break">${progress.application}</strong>.
       </p>
       <figure>
-        <${Authorize} />
+        <${Authorize} name=${progress.application} />
         <figcaption>The dialog of the Web Connector. Every application is shown this way.</figcaption>
       </figure>
     <//>
@@ -122,7 +122,7 @@ export function Steps({ progress, error }) {
         <figcaption>The dialog of QuickBooks, and where to click</figcaption>
       </figure>
       <figure>
-        <${AccessGranted} />
+        <${AccessGranted} name=${progress.application} />
         <figcaption>The confirmation that follows</figcaption>
       </figure>
     <//>
@@ -147,7 +147,7 @@ export function Steps({ progress, error }) {
         it asks whether to save the password, choose <strong>Yes</strong>.
       </p>
       <figure>
-        <${TypePassword} />
+        <${TypePassword} name=${progress.application} />
         <figcaption>The password field in the Web Connector</figcaption>
       </figure>
     <//>
@@ -160,7 +160,7 @@ export function Steps({ progress, error }) {
         Update Selected.
       </p>
       <figure>
-        <${TickAutoRun} />
+        <${TickAutoRun} name=${progress.application} />
         <figcaption>With Auto-Run, the Web Connector calls automatically</figcaption>
       </figure>
     <//>

@@ -52,6 +52,7 @@ def _progress(token: str) -> dict[str, Any]:
     contact = services().onboarding.contact(connection)
     return {
         "name": connection.name,
+        "application": qwc.app_name(connection),
         "username": connection.username,
         "company_file": connection.company_file,
         "company_file_paths": connection.company_file_paths,

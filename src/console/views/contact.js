@@ -79,7 +79,11 @@ function Contact({ stored, saved }) {
       <form class="card" onSubmit=${submit} noValidate>
         <header><h2>Contact</h2></header>
         <div class="body stack">
-          <${Field} label="Name" problem=${problems.name} help="The name that your customers know you by.">
+          <${Field}
+            label="Name"
+            problem=${problems.name}
+            help="The name that your customers know you by. QuickBooks shows it for connections that you create from now on."
+          >
             ${(control) => html`<input ...${control} ...${bind("name")} maxlength="80" autocomplete="organization" />`}
           <//>
           <${Field}

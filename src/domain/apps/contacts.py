@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import InvalidRequest, Problem
+from domain.records.connection import QWC_NAME
 from domain.records.person import EMAIL
 from domain.webhooks.addresses import parse_url
 
@@ -22,6 +23,18 @@ MAX_EMAIL_CHARACTERS = 315
 _PHONE = re.compile(r"[0-9+(][0-9+() ./x-]{3,38}[0-9]")
 
 _Check: TypeAlias = Callable[[str], None]
+
+
+def qwc_name(contact: Contact) -> str:
+    """Return the name that the Web Connector and QuickBooks show for a new connection of an app with this contact.
+
+    QuickBooks compares the name, and knows the characters of Windows-1252 only.
+    """
+    try:
+        (contact.name or "").encode("cp1252")
+    except UnicodeEncodeError:
+        return QWC_NAME
+    return contact.name or QWC_NAME
 
 
 def changed_contact(contact: Contact, texts: Mapping[str, str]) -> Contact:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
+from domain.apps.contacts import qwc_name
 from domain.connections import passwords
 from domain.connections.simulators import refuse_for_simulator
 from domain.errors import Conflict, Gone, IdempotencyKeyReused, InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
-from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, Connection
+from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, QWC_NAME, Connection
 from domain.records.ownership import owned_connection
 from domain.records.request import State
 from domain.records.session import Session
@@ -90,6 +91,7 @@ class ConnectionService:
             # wrote it, and a session uses the mark to recognise the company file of another connection.
             owner_id=app_id.upper(),
             file_id=self._new_id().upper(),
+            qwc_name=self._qwc_name(app_id),
             inserted_at=now,
             updated_at=now,
             **settings,
@@ -107,6 +109,10 @@ class ConnectionService:
                 return made
             raise
         return connection
+
+    def _qwc_name(self, app_id: str) -> str:
+        app = self._store.app(app_id)
+        return qwc_name(app.contact) if app else QWC_NAME
 
     def created_with(self, app_id: str, key: str, settings: Mapping[str, Any]) -> Connection | None:
         """Return the connection that an earlier call with this idempotency key has created, or None.

@@ -83,10 +83,15 @@ class FailedLogins:
         return self.times >= PROVED_BY
 
 
+QWC_NAME = "qbxml-queue"
+"""The beginning of the AppName of a connection whose app had no contact with a name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Connection:
     """One company file of one app. `id` is also the user name of the Web Connector.
 
+    `qwc_name`: the beginning of the AppName in the `.qwc` file. It never changes.
     `owner_id`, `file_id`: the GUIDs of the `.qwc` file, in upper case without braces. `file_id` is the FileID mark
     of the pinned company file. If no file is pinned (`file_pinned` is false), the next file with a mark is pinned.
     `file_id_seen` is the mark that the last session found. `company_file_paths` are the paths at which
@@ -164,6 +169,7 @@ class Connection:
     read_batch_size: int = MAX_BATCH_SIZE
     read_set_size: int = 1
     settles_on_call_only: bool = False
+    qwc_name: str = QWC_NAME
     paused_at: str | None = None
     stalled_at: str | None = None
     backoff: Backoff | None = None

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from domain.connections.service import ConnectionService
 from domain.errors import Gone, IdempotencyKeyReused
+from domain.records.app import App, Contact
+from domain.records.connection import QWC_NAME
 from domain.storage.changes import Put
+from domain.timestamps import timestamp
+from domain.web_connector.protocol.qwc import app_name
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, OTHER_APP_ID, FixedClock, SequentialIds
 from tests.support.fake_store import FakeStore
 
@@ -92,3 +97,28 @@ def test_a_key_is_refused_for_other_settings_and_after_the_connection_was_delete
         create(service, APP_ID, "1", "Books")
 
     assert reused.value.details == {"connection_id": made.id}
+
+
+@pytest.mark.parametrize(
+    ("contact", "name"),
+    [
+        ("Northwind Books", "Northwind Books"),
+        ("Grünwald & Söhne", "Grünwald & Söhne"),
+        (None, QWC_NAME),
+        ("株式会社", QWC_NAME),  # characters that QuickBooks does not have
+    ],
+)
+def test_the_app_name_is_that_of_the_contact_at_the_creation_whatever_changes_later(
+    contact: str | None, name: str
+) -> None:
+    store = FakeStore()
+    app = App(APP_ID, "Operator's name", timestamp(NOON), contact=Contact(name=contact))
+    store.commit(Put(None, app))
+    service = creating(store)
+    made = create(service, APP_ID, None, "Books")
+    store.commit(Put(app, replace(app, contact=Contact(name="Another name"), revision=2)))
+
+    renamed = service.update(APP_ID, made.id, actor=AN_ACTOR, name="Other books")
+
+    assert app_name(made) == app_name(renamed) == f"{name} ({made.id[:13]})"
+    assert app_name(create(service, APP_ID, None, "Later books")).startswith("Another name (")

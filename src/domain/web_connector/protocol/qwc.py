@@ -26,9 +26,6 @@ POLL_MINUTES = 1
 """Minutes between polls: the shortest interval that the Web Connector's window accepts. If there is no work,
 `authenticate` postpones the next poll (`domain.web_connector.session.polling`)."""
 
-APP_NAME = "qbxml-queue"
-"""The beginning of every AppName. It must never change; see `app_name`."""
-
 DESCRIPTION = "Sends queued requests to QuickBooks and returns the responses."
 MAX_DESCRIPTION_CHARACTERS = 80
 """The Web Connector's window shows no more."""
@@ -38,9 +35,9 @@ def app_name(connection: Connection) -> str:
     """Return the AppName of a connection, which is unique on a machine and never changes.
 
     QuickBooks stores the response to a write under it. With a new name, QuickBooks would deny that it executed a write,
-    and the write would be sent twice (docs/decisions/0031). The name contains 12 random digits of the connection's id.
+    and the write would be sent twice (docs/decisions/0031). The name contains the first 12 digits of the connection's id.
     """
-    return f"{APP_NAME} ({connection.id[:13]})"
+    return f"{connection.qwc_name} ({connection.id[:13]})"
 
 
 def render(connection: Connection, *, base_url: str) -> str:
