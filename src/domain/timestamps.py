@@ -16,6 +16,9 @@ _MAX_QUOTED = 60
 
 FIRST_MOMENT = datetime(1970, 1, 1, tzinfo=UTC)
 
+BEFORE_ALL = "0"
+"""Sorts before every timestamp. DynamoDB refuses an empty text in a condition of a key."""
+
 AFTER_ALL = "~"
 """Sorts after every timestamp and every id. A day or a timestamp followed by it sorts after every text that begins with
 that day or timestamp."""
@@ -42,8 +45,8 @@ class TimeRange:
 
     @property
     def first(self) -> str:
-        """The first text in the range."""
-        return self.start or ""
+        """The first timestamp in the range, or a text that sorts before all of them."""
+        return self.start or BEFORE_ALL
 
     @property
     def last(self) -> str:

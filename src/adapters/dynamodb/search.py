@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 SEARCH = Index("search")
 
-BEFORE_ALL = "0"
-"""Sorts before every timestamp."""
-
 ENTRY_ATTRIBUTES = (
     keys.REQUEST_ID,
     keys.INSERTED_AT,
@@ -62,7 +59,7 @@ class SearchTexts:
         if within.first > within.last:
             return []
         points = [point for point in split_points if within.first < point < within.last]
-        parts = list(pairwise([within.first or BEFORE_ALL, *points, within.last]))
+        parts = list(pairwise([within.first, *points, within.last]))
         in_index: dict[RecordKey, bool] = {}
         in_blocks: set[RecordKey] = set()
         first_block = self._block_at(connection_id, within.start) if within.start else keys.SEARCH_BLOCKS

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.compression import text_of
-from adapters.dynamodb.search import BEFORE_ALL, ENTRY_ATTRIBUTES, is_removed, record_key, search_index_query
+from adapters.dynamodb.search import ENTRY_ATTRIBUTES, is_removed, record_key, search_index_query
 from adapters.dynamodb.search_blocks import VALUES, VALUES_UNTIL, texts_in_block
 from adapters.dynamodb.value_filters import hashes_of, may_have
 from domain.storage.ports import BlockEntry
-from domain.timestamps import AFTER_ALL
+from domain.timestamps import AFTER_ALL, BEFORE_ALL
 from domain.whole_values import kinds_of
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ def test_every_optional_parameter_is_switched_off_and_has_an_example() -> None:
     pairs = [pair for each in REQUESTS for pair in (*each["header"], *each["url"].get("query", ()))]
 
     assert all(pair["value"] for pair in pairs)
-    assert {pair["key"] for pair in pairs if not pair.get("disabled")} == {"Content-Type"}
+    assert {pair["key"] for pair in pairs if not pair.get("disabled")} == {"Content-Type", "value"}
 
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: f"{each['method']} {each['url']['raw']}")

@@ -150,6 +150,8 @@ def test_a_queued_request_has_the_fields_of_the_contract(deployment: Deployment)
         "messages": None,
         "approval": None,
         "sent_at": None,
+        "first_sent_at": None,
+        "sent_in_sessions": 0,
         "responded_at": None,
         "updated_at": "2026-03-14T12:00:00.000000Z",
     }
