@@ -105,12 +105,13 @@ def test_a_phone_is_changed_and_a_field_is_cleared_and_nothing_else_is_sent(cons
     assert after["BillAddress"]["City"] == "Wells"
 
 
-def invoice(connection: Connection, number: str) -> dict[str, Any]:
-    """Add an invoice of three lines for a new customer."""
+def invoice(connection: Connection, number: str, desc: str = "") -> dict[str, Any]:
+    """Add an invoice of three lines for a new customer. They are numbered unless all have one description."""
     item = executed(connection, {"ItemServiceQueryRq": {"MaxReturned": "1"}})["ItemServiceRet"][0]["FullName"]
     customer(connection, Name=f"Customer {number}")
     lines = [
-        {"ItemRef": {"FullName": item}, "Desc": f"Day {n}", "Quantity": str(n), "Rate": "10.00"} for n in (1, 2, 3)
+        {"ItemRef": {"FullName": item}, "Desc": desc or f"Day {n}", "Quantity": str(n), "Rate": "10.00"}
+        for n in (1, 2, 3)
     ]
     content = {"CustomerRef": {"FullName": f"Customer {number}"}, "RefNumber": number, "InvoiceLineAdd": lines}
     return dict(executed(connection, {"InvoiceAddRq": {"InvoiceAdd": content}})["InvoiceRet"])
@@ -192,6 +193,68 @@ def test_a_change_of_an_object_that_has_changed_is_refused_and_put_on_what_it_is
     assert connection.record(request_id)["state"] == "response_received"
     after = read_again(connection, "Ada Brix")
     assert (after["Phone"], after["Email"]) == ("555-0111", "new@example.com")
+
+
+def test_an_invoice_that_is_read_again_keeps_the_change_of_another_person(console: Console) -> None:
+    connection = console.service.connection()
+    before = invoice(connection, "F-1044")
+    compose(console, connection, "InvoiceModRq")
+    read(console, connection, "Number of the invoice", "F-1044")
+    control(console, "Quantity of line 1").fill("5")
+    console.button("Remove line 2").click()
+    first, second, third = (one["TxnLineID"] for one in before["InvoiceLineRet"])
+    lines = [{"TxnLineID": first, "Rate": "12.00"}, {"TxnLineID": second}, {"TxnLineID": third}]
+    keys = {"TxnID": before["TxnID"], "EditSequence": before["EditSequence"]}
+    executed(connection, {"InvoiceModRq": {"InvoiceMod": {**keys, "InvoiceLineMod": lines}}})
+
+    console.button("Read the invoice again").click()
+    expect(console.page.get_by_text("remove them once more")).to_have_count(0)
+    console.button("Read the invoice again").click()
+    console.sees("asks QuickBooks.")
+    connection.run_session()
+    expect(control(console, "Rate of line 1")).to_have_value("12.00")
+    expect(control(console, "Quantity of line 1")).to_have_value("5")
+    queue(console, "Change invoice")
+    connection.run_session()
+
+    query = {"InvoiceQueryRq": {"RefNumber": "F-1044", "IncludeLineItems": "true"}}
+    after = executed(connection, query)["InvoiceRet"][0]
+    assert [one["Amount"] for one in after["InvoiceLineRet"]] == ["60.00", "30.00"]
+
+
+def test_a_description_of_several_lines_keeps_them(console: Console) -> None:
+    connection = console.service.connection()
+    invoice(connection, "F-1045", desc="First visit\nSecond visit")
+    compose(console, connection, "InvoiceModRq")
+    read(console, connection, "Number of the invoice", "F-1045")
+
+    field = control(console, "Description of line 2")
+    expect(field).to_have_value("First visit\nSecond visit")
+    field.press("End")
+    field.press("Control+End")
+    field.press_sequentially("s")
+    request_id = queue(console, "Change invoice")
+
+    xml = connection.record(request_id)["request_xml"]
+    assert re.findall("<Desc>([^<]*)</Desc>", xml) == ["First visit\nSecond visits"]
+
+
+def test_a_person_stops_waiting_and_chooses_another_customer(console: Console) -> None:
+    connection = console.service.connection()
+    for name in ("Ada Wrong", "Ada Right"):
+        customer(connection, Name=name, Phone="555-0100")
+    compose(console, connection, "CustomerModRq")
+    control(console, "Full name of the customer").fill("Nobody")
+    console.button("Read from QuickBooks").click()
+    console.sees("asks QuickBooks.")
+    console.button("Stop waiting").click()
+    read(console, connection, "Full name of the customer", "Ada Wrong")
+    console.button("Change another customer").click()
+    read(console, connection, "Full name of the customer", "Ada Right")
+
+    expect(control(console, "Name")).to_have_value("Ada Right")
+    control(console, "Phone").fill("555-0111")
+    expect(console.button("Change another customer")).to_have_count(0)
 
 
 def test_a_change_whose_answer_was_lost_is_queued_once(console: Console) -> None:

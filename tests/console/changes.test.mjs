@@ -134,7 +134,7 @@ test("a change that is read back from its text gives the same change", () => {
   eachEdit((type, base, edited) => {
     const draft = { ...beginning(type, null, "16.0"), base, edited };
     const tree = plainTree(changeRequest(type.name, base, edited));
-    const again = editedOf(type, base, tree, { isOutdated: false });
+    const again = editedOf(type, base, tree, base);
 
     assert.deepEqual(plainTree(changeRequest(type.name, base, again)), tree);
     const json = { ...draft, ...switched(type, draft, "json", "16.0") };

@@ -34,18 +34,28 @@ test("beyond the limits, the oldest drafts give way", () => {
   );
 });
 
-test("a draft that moves to another connection loses its key and what was read, and replaces no draft", () => {
-  drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1, base: {}, edited: {}, reading: "1" });
+test("a draft that moves to another connection loses its key and its query, and replaces no draft", () => {
+  drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1, reading: "1" });
   drafts.moveDraft(key("A"), key("B"));
 
   assert.equal(drafts.readDraft(key("A")), null);
   const { text, idempotencyKey, unanswered } = drafts.readDraft(key("B"));
   assert.deepEqual([text, idempotencyKey, unanswered], ["a", null, null]);
-  for (const read of ["base", "edited", "reading"]) assert.equal(read in drafts.readDraft(key("B")), false);
+  assert.equal("reading" in drafts.readDraft(key("B")), false);
 
   drafts.writeDraft(key("A"), { text: "other" });
   drafts.moveDraft(key("A"), key("B"));
   assert.equal(drafts.readDraft(key("B")).text, "a");
+});
+
+test("a change of an object that was read stays with its connection", () => {
+  for (const read of [{ base: {} }, { former: {} }]) {
+    drafts.writeDraft(key("C"), { text: "c", ...read });
+    drafts.moveDraft(key("C"), key("D"));
+
+    assert.equal(drafts.readDraft(key("C")).text, "c");
+    assert.equal(drafts.readDraft(key("D")), null);
+  }
 });
 
 test("signing in with the key of an app removes the drafts of other apps", () => {

@@ -3,6 +3,7 @@
 // the object has changed meanwhile.
 
 import { openedTree } from "./form_tree.js";
+import { cents, decimal, product } from "./money.js";
 import { inOrder } from "./schema.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { elementsIn } from "./trees.js";
@@ -151,40 +152,71 @@ const namedIn = (/** @type {Tree | undefined} */ reference) => {
   return (id?.text && !name?.text ? id : name) ?? leaf("FullName");
 };
 
+/** Returns what names the object of a reference in a request. If it has both, QuickBooks uses the id. */
+const meantBy = (/** @type {Tree | undefined} */ reference) =>
+  textOf(reference, "ListID") ? leaf("ListID", textOf(reference, "ListID")) : namedIn(reference);
+
 /**
- * Returns the request of the form: an object with the changes of an earlier request. If the request was made for an
- * older state of the object, lines that it does not name stay, because they may be new. Otherwise it has removed them.
+ * Returns the request of the form: an object with the changes of an earlier request. `read` is the object for which the
+ * request was made, if that is known. Then what the request repeats of it is no change, and the request has removed the
+ * lines of it that it does not name. All other lines stay, because they may be new.
  *
  * @param {RequestType} type
  * @param {Tree} base
  * @param {Tree} earlier
- * @param {{isOutdated?: boolean}} options
+ * @param {Tree} [read]
  */
-export function editedOf(type, base, earlier, { isOutdated = true } = {}) {
+export function editedOf(type, base, earlier, read) {
   const { form } = CHANGES[type.name];
   const former = child(earlier, base.name);
-  const changed = { ...base, children: withChanges(base.children ?? [], former?.children ?? [], isOutdated) };
+  const changes = read ? unlike(read, former?.children ?? []) : (former?.children ?? []);
+  const changed = { ...base, children: withChanges(base.children ?? [], changes, read) };
   const others = (earlier.children ?? []).filter((one) => one !== former);
   return openedTree(form, type, { ...earlier, children: [inSchemaOrder(rootIn(type), changed), ...others] });
 }
 
+/** @type {(tree: Tree | undefined, line: Tree) => Tree | undefined} */
+const lineIn = (tree, line) => tree?.children?.find((one) => isLine(one) && textOf(one, ID) === textOf(line, ID));
+/** @type {(tree: Tree | undefined, one: Tree) => Tree | undefined} */
+const formerIn = (tree, one) => (isLine(one) ? lineIn(tree, one) : child(tree, one.name));
+
 /**
- * Returns the children of an object with changes.
+ * Returns the children of a change without what they repeat: a change has all parts of a price and of an address.
+ * With another amount, the price stays whole.
+ *
+ * @param {Tree | undefined} read
+ * @param {Tree[]} children
+ * @returns {Tree[]}
+ */
+function unlike(read, children) {
+  const hasAmount = children.some((one) => one.name === "Amount" && one.text && !isSame(formerIn(read, one), one));
+  return children.flatMap((one) => {
+    if (KEYS.has(one.name) || (hasAmount && PRICE.includes(one.name))) return [one];
+    const former = formerIn(read, one);
+    if (!isLine(one) && isSame(former, one)) return [];
+    const isWhole = !one.children || isReference(one);
+    return [isWhole ? one : { ...one, children: unlike(former, one.children ?? []) }];
+  });
+}
+
+/**
+ * Returns the children of an object with changes. `read` is what the changes were made for, if that is known.
  *
  * @param {Tree[]} children
  * @param {Tree[]} changes
- * @param {boolean} keepsLines
+ * @param {Tree | undefined} read
  * @returns {Tree[]}
  */
-function withChanges(children, changes, keepsLines) {
+function withChanges(children, changes, read) {
   const named = changes.filter(isLine);
   const isNamed = (/** @type {Tree} */ line) => named.some((one) => textOf(one, ID) === textOf(line, ID));
-  const lines = children.filter(isLine).filter((line) => keepsLines || !named.length || isNamed(line));
+  const isLeft = (/** @type {Tree} */ line) => !named.length || isNamed(line) || !lineIn(read, line);
+  const lines = children.filter(isLine).filter(isLeft);
   const fields = changes.filter((one) => !isLine(one) && !KEYS.has(one.name));
   /** @type {(former: Tree | undefined, change: Tree) => Tree} */
   const merged = (former, change) =>
     change.children && !isReference(change)
-      ? { ...change, children: withChanges(former?.children ?? [], change.children, keepsLines) }
+      ? { ...change, children: withChanges(former?.children ?? [], change.children, formerIn(read, change)) }
       : change;
   return [
     ...children.filter((one) => !isLine(one) && !fields.some(({ name }) => name === one.name)),
@@ -255,7 +287,7 @@ const isContent = (/** @type {Tree} */ { name }) => !KEYS.has(name);
 function difference(former, next) {
   if (KEYS.has(next.name) || isSame(former, next)) return [];
   if (!next.children) return [sent(next)];
-  if (isReference(next)) return [{ name: next.name, children: [sent(namedIn(next))], origin: next }];
+  if (isReference(next)) return [{ name: next.name, children: [sent(meantBy(next))], origin: next }];
   const parts = next.children.filter((part) => part.text || textOf(former, part.name));
   return [{ name: next.name, children: parts.map(sent), origin: next }];
 }
@@ -270,7 +302,7 @@ function difference(former, next) {
 function isSame(former, next) {
   if (!next.children) return (next.text ?? "") === (former?.text ?? "");
   if (isReference(next)) {
-    const [before, after] = [namedIn(former), namedIn(next)];
+    const [before, after] = [meantBy(former), meantBy(next)];
     return isSame(before, after) && (before.name === after.name || !after.text);
   }
   return next.children.every((part) => isSame(child(former, part.name), part));
@@ -359,5 +391,15 @@ export function changeProblems(name, base, edited) {
   const hasLines = (base.children ?? []).some(isLine);
   if (hasLines && lines.every(isBlankLine))
     return [{ element: lines[0], message: "An invoice keeps at least one line. To cancel it, void or delete it." }];
-  return isChange(request) ? [] : [{ element: undefined, message: "Nothing is changed yet." }];
+  if (!isChange(request)) return [{ element: undefined, message: "Nothing is changed yet." }];
+  return lines.filter(isContradictory).map((element) => ({ element, message: CONTRADICTION }));
+}
+
+const CONTRADICTION = "The amount is not the quantity times the rate. Clear the amount or the rate.";
+
+/** Whether the parts of a price do not agree. An object that was read has only one of rate and amount in the form. */
+function isContradictory(/** @type {Tree} */ line) {
+  const [quantity, rate, amount] = PRICE.map((name) => decimal(textOf(line, name)));
+  if (!rate || !amount) return false;
+  return cents(quantity ? product(quantity, rate) : rate) !== cents(amount);
 }

@@ -58,18 +58,18 @@ export function writeDraft(key, draft) {
 export const removeDraft = (key) => sessionStorage.removeItem(key);
 
 /**
- * Moves a draft to another name, unless there is one.
+ * Moves a draft to another name, unless there is one. The change of an object stays, because the object is in one
+ * company file.
  *
  * @param {string} from
  * @param {string} to
  */
 export function moveDraft(from, to) {
   const draft = readDraft(from);
-  if (!draft || readDraft(to)) return;
+  if (!draft || draft.base || draft.former || readDraft(to)) return;
   removeDraft(from);
-  // An idempotency key counts for one connection, and an object was read in one company file.
-  const read = { base: undefined, edited: undefined, reading: undefined };
-  writeDraft(to, { ...draft, ...read, idempotencyKey: null, unanswered: null });
+  // An idempotency key counts for one connection, and so does a query.
+  writeDraft(to, { ...draft, reading: undefined, idempotencyKey: null, unanswered: null });
 }
 
 /**

@@ -23,6 +23,7 @@ import { fromXml, toXml } from "./xml.js";
  * @property {string} text The XML or JSON, in these modes.
  * @property {Tree} [base] The object that a change changes, as it was read.
  * @property {Tree} [edited] The request of the form that changes it.
+ * @property {Tree} [former] The object for which `tree` was made, until the object is read again.
  * @property {string | null} webhook A URL, "" for that of the connection, or null for none.
  * @property {string} [label]
  * @property {Metadata} [metadata]
@@ -252,7 +253,7 @@ function editedAgain(type, { base, edited }, tree) {
   /** @param {Tree} one */
   const isSame = (one) => JSON.stringify(toJson(changeRequest(type.name, base, one))) === JSON.stringify(toJson(tree));
   if (edited && isSame(edited)) return { tree };
-  const next = editedOf(type, base, tree, { isOutdated: false });
+  const next = editedOf(type, base, tree, base);
   if (isSame(next)) return { tree, edited: next };
   throw new Error("The form cannot show this change. Queue it here, or start over.");
 }

@@ -7,6 +7,7 @@ import { isOutdated, newKey } from "../lib/queue_again.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { ENDED, withLocalTimes } from "../lib/text.js";
+import { formTree } from "../lib/trees.js";
 import { Ago, Button, explain, Field, Foreign, Note } from "../lib/ui.js";
 import { contentOf, differenceOf } from "../lib/write_fields.js";
 import { objectsIn } from "../lib/xml.js";
@@ -26,12 +27,12 @@ export function differenceIn(draft) {
 export function ChangeForm({ type, draft, edit, target, source, askForTarget, ...rest }) {
   const { base, edited } = draft;
   const { form, noun } = CHANGES[type.name];
-  const restart = () => edit({ base: undefined, edited: undefined, reading: undefined, tree: changeOf(draft) });
+  const restart = () => edit({ ...UNREAD, former: base, tree: changeOf(draft) });
   if (!base) {
     const take = (object, answer) => {
-      const next = baseOf(type, object);
+      const now = baseOf(type, object);
       const { id, responded_at: at } = answer;
-      edit({ base: next, edited: editedOf(type, next, draft.tree), reading: undefined, readBy: { id, at } });
+      edit({ ...UNREAD, base: now, edited: editedOf(type, now, draft.tree, draft.former), readBy: { id, at } });
     };
     return html`
       <${ReadObject} ...${{ type, draft, edit, target, source, askForTarget, take }} offers=${rest.offers} />
@@ -39,6 +40,7 @@ export function ChangeForm({ type, draft, edit, target, source, askForTarget, ..
   }
   const formerOf = (tree, path) => textIn(formerTree(base, tree), path);
   const difference = differenceIn(draft);
+  const isChanged = isChange(changeRequest(type.name, base, edited));
   return html`
     <p class="row small muted">
       <span>
@@ -46,19 +48,30 @@ export function ChangeForm({ type, draft, edit, target, source, askForTarget, ..
         <${Ago} at=${draft.readBy.at} />
       </span>
       <${Button} kind="small" icon="refresh" onClick=${restart}>Read the ${noun} again<//>
+      ${!isChanged && !source && html`<${Another} ...${{ type, edit }} />`}
     </p>
     <${SimpleForm} ...${rest} form=${form} type=${type} tree=${edited} formerOf=${formerOf} />
     ${base.children.some(isGroup) && html`<p class="muted small">Groups of lines stay as they are.</p>`}
     <section class="stack" aria-label="What will change">
       <h3>What will change</h3>
       ${
-        isChange(changeRequest(type.name, base, edited))
+        isChanged
           ? html`<${ChangeTable} table=${difference} isCompared />`
           : html`<p class="muted">Nothing yet. The ${noun} in QuickBooks keeps what you do not change.</p>`
       }
     </section>
   `;
 }
+
+/** Of a draft whose object is to be read. */
+const UNREAD = { base: undefined, edited: undefined, former: undefined, reading: undefined };
+
+/** Lets a person name another object in place of the one that was read. */
+const Another = ({ type, edit }) => html`
+  <${Button} kind="small" onClick=${() => edit({ ...UNREAD, tree: formTree(type) })}>
+    Change another ${CHANGES[type.name].noun}
+  <//>
+`;
 
 /** The change so far, to be put on an object that is read again. */
 const changeOf = ({ tree, base, edited }) => changeRequest(tree.name, base, edited);
@@ -76,7 +89,7 @@ const textIn = (tree, path) =>
 
 /** Asks QuickBooks for an object with a query, which a person starts, and takes the one that is meant. */
 function ReadObject({ type, draft, edit, target, source, askForTarget, offers, take }) {
-  const { noun, by, id } = CHANGES[type.name];
+  const { form, noun, by, id } = CHANGES[type.name];
   const [entered, setEntered] = useState("");
   const [state, setState] = useState({});
   const { reading } = draft;
@@ -117,6 +130,7 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
             <p>
               ${source && isOutdated(source) && `The ${noun} has changed in QuickBooks since this change was made. `}
               Read it: your changes are put on what it is now.
+              ${form.lines && !draft.former && " Lines that they removed are there again: remove them once more."}
             </p>
           `
           : html`
@@ -149,6 +163,8 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
             `
             : html`<span class="muted">${session.refusal}</span>`
         }
+        ${isWaiting && html`<${Button} kind="small" onClick=${() => edit({ reading: undefined })}>Stop waiting<//>`}
+        ${known && !isWaiting && !source && html`<${Another} ...${{ type, edit }} />`}
         <${Progress} reading=${isWaiting && reading} query=${query} />
       </div>
       ${known && state.problem && html`<p class="problem" role="alert">${state.problem}</p>`}

@@ -1,5 +1,5 @@
 // A field of a form for people.
-import { html, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 import { nodesAt, textAt } from "../lib/form_tree.js";
 import { typedNumber } from "../lib/money.js";
 import { hintOf, matching } from "../lib/offers.js";
@@ -123,6 +123,9 @@ function aboutText(field, text, offers, isCell) {
 
 function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }) {
   const isNumber = /AMT|PRICE|QUAN|PERCENT|FLOAT/.test(facts.base);
+  // An input of one line would join the lines of a text. The control stays while the person edits.
+  const hasLines = useRef(false);
+  hasLines.current ||= /\n/.test(node.text ?? "");
   const set = (event) => at.set(node, event.target.value);
   // When the person has finished the field, so that no key changes what is under the cursor.
   const finish = (event) => {
@@ -166,8 +169,16 @@ function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }
     return html`
       <${OfferInput} kind=${field.offers} shared=${shared} set=${set} finish=${finish} offers=${at.offers} />
     `;
-  if (facts.length > LONG_TEXT && field.wide)
-    return html`<textarea rows="2" class="short" ...${shared} onInput=${set} onChange=${finish}></textarea>`;
+  if (hasLines.current || (facts.length > LONG_TEXT && field.wide))
+    return html`
+      <textarea
+        rows=${rowsOf(shared.value)}
+        class="short"
+        ...${shared}
+        onInput=${set}
+        onChange=${finish}
+      ></textarea>
+    `;
   return html`
     <input
       ...${shared}
@@ -180,6 +191,9 @@ function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }
     />
   `;
 }
+
+const MAX_ROWS = 8;
+const rowsOf = (text) => Math.min(Math.max(text.split("\n").length, 2), MAX_ROWS);
 
 /** A text that may be one of the names that earlier responses had. */
 function OfferInput({ kind, shared, set, finish, offers }) {
