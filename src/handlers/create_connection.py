@@ -22,8 +22,9 @@ def handler(call: ApiCall, body: NewConnection | None = None) -> tuple[Connectio
     """Create a connection.
 
     Set a password before a Web Connector uses it. With `simulated`, it is a test connection: a simulated QuickBooks has
-    the password already, and executes what you queue. A call that is repeated with the same `Idempotency-Key` returns
-    the connection of the first one with status 200, as long as the connection exists. A test connection takes no key.
+    the password already, and executes what you queue. A call that is repeated with the same `Idempotency-Key` and the
+    same settings returns the connection of the first one with status 200. The key does not expire, and is used up if
+    the connection is deleted. A test connection takes no key.
     """
     new = body or NewConnection()
     settings = checked_settings(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,8 @@ from botocore.exceptions import ClientError
 from adapters.dynamodb import DynamoDBStore
 from adapters.dynamodb.batch_deletes import BATCH_WRITE, MAX_BATCH_DELETES
 from adapters.dynamodb.connection_removal import RECORDS_A_STEP
-from domain.errors import Conflict, NotFound, TooManyRequests
+from domain.connections.service import ConnectionService
+from domain.errors import Conflict, Gone, NotFound, TooManyRequests
 from domain.records.request import QueuedRequest, State
 from domain.storage.changes import (
     AddRequest,
@@ -29,7 +31,17 @@ from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import add, counts_of, recount
 from tests.contract.test_retention import LARGE, LATER, an_ended_record, expire, forget, with_bodies
-from tests.support.builders import APP_ID, CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
+from tests.support.builders import (
+    AN_ACTOR,
+    APP_ID,
+    CONNECTION_ID,
+    NOON,
+    REQUEST_XML,
+    SequentialIds,
+    a_connection,
+    a_record,
+    a_session,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +133,29 @@ def test_bodies_of_expired_records_are_removed_too_and_a_late_stream_record_chan
     assert not forget(store, second)
     assert with_bodies(store, [first.id, second.id]) == set()
     assert counts_of(store) == {}
+
+
+def test_a_connection_that_was_created_with_a_key_leaves_its_id_so_no_other_one_is_removed(store: AnyStore) -> None:
+    """A sweep that began before the end of another one would remove the data of a connection with the same id."""
+
+    def create() -> Connection:
+        service = ConnectionService(store, clock=lambda: NOON, new_id=SequentialIds(), secrets=os.urandom)
+        made = service.created_with(APP_ID, "customer-7", {"name": "Books"})
+        return made or service.create(APP_ID, actor=AN_ACTOR, key="customer-7", name="Books")
+
+    connection = create()
+    store.commit(Put(connection, connection.removed(timestamp(NOON))))
+    (deleted,) = store.deleted_connections(10)
+    late_sweep = store.remove_records(deleted)
+    store.remove_connection(deleted)
+
+    with pytest.raises(Gone, match="new key"):
+        create()
+    assert sum(late_sweep) == 0
+    store.remove_connection(deleted)
+    assert store.connection(connection.id) == deleted.without_data()
+    assert list(store.deleted_connections(10)) == []
+    assert store.connections_of(APP_ID, 0, 10) == ([], 0)
 
 
 class Faulty:

@@ -565,7 +565,8 @@ class FakeStore:
     def deleted_connections(self, limit: int) -> Sequence[Connection]:
         """Return deleted connections with records to remove."""
         entries = self.lag.entries("connections", "to_purge") if self.lag else self.connections.values()
-        connections = [self.connections.get(connection.id) for connection in entries if connection.deleted_at]
+        unpurged = (connection for connection in entries if connection.deleted_at and connection.owner_id)
+        connections = [self.connections.get(connection.id) for connection in unpurged]
         return [connection for connection in connections if connection is not None][:limit]
 
     def remove_records(self, connection: Connection) -> Iterator[int]:
@@ -608,8 +609,10 @@ class FakeStore:
             self.events = {key: group.without(connection.id) for key, group in self.events.items()}
             self.copies = {key: one for key, one in self.copies.items() if key[1] != connection.id}
             self.connections.pop(connection.id, None)
+            if connection.is_of_key:
+                self.connections[connection.id] = connection.without_data()
             if self.lag:
-                self.lag.note("connections", connection.id, None)
+                self.lag.note("connections", connection.id, self.connections.get(connection.id))
 
     # --- Sessions
 

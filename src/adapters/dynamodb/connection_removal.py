@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import key_query
+from adapters.dynamodb.connections import CONNECTIONS
 from adapters.dynamodb.counts import DAY
 from adapters.dynamodb.months import months_of
 from adapters.dynamodb.queue import POSITION
@@ -95,7 +96,8 @@ class ConnectionRemoval:
     def remove_connection(self, connection: Connection) -> None:
         """Remove a connection without records: its events, subscriptions, queue and counts, then itself.
 
-        Raises TooManyRequests.
+        The id of a connection that was created with a key stays. Another one with it would be removed too, by a sweep
+        that still works on this one or by a repeated call. Raises TooManyRequests.
         """
         self._events.remove_events_of(connection.app_id, connection.id)
         self._subscriptions.remove_copy(connection.id)
@@ -112,7 +114,11 @@ class ConnectionRemoval:
         # Blocks are not stored without counts, so these are the last blocks.
         blocks = self._search_blocks(connection.id)
         self._deletes.delete(payloads, (keys.payload_key(connection.id, block[keys.PART]["S"]) for block in blocks))
-        self._dynamodb.client.delete_item(TableName=self._dynamodb.tables.connections, Key=keys.id_key(connection.id))
+        table, client = self._dynamodb.tables.connections, self._dynamodb.client
+        if connection.is_of_key:
+            client.put_item(TableName=table, Item=CONNECTIONS.item(connection.without_data()))
+        else:
+            client.delete_item(TableName=table, Key=keys.id_key(connection.id))
 
     def _search_blocks(self, connection_id: str) -> Iterator[Item]:
         return self._dynamodb.query(

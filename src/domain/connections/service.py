@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid5
 
 from domain.apps.contacts import qwc_name
 from domain.connections import passwords
 from domain.connections.simulators import refuse_for_simulator
 from domain.errors import Conflict, Gone, IdempotencyKeyReused, InvalidRequest, InvalidState
 from domain.records.audit import Action, Actor, Subject, audit_entry
-from domain.records.connection import COMPANY_FILE_MOVED, HELD_BY_COMPANY_FILE, QWC_NAME, Connection
+from domain.records.connection import (
+    COMPANY_FILE_MOVED,
+    HELD_BY_COMPANY_FILE,
+    QWC_NAME,
+    Connection,
+    id_of_key,
+)
 from domain.records.ownership import owned_connection
 from domain.records.request import State
 from domain.records.session import Session
@@ -39,16 +44,26 @@ MAX_PASSWORD_LENGTH = 128
 """The allowed length of a password that the caller chooses (docs/limits.md)."""
 
 
+SETTINGS = (
+    "name",
+    "company_file",
+    "webhook_url",
+    "webhook_events",
+    "approval",
+    "sync_window",
+    "linger_seconds",
+    "batch_size",
+    "read_batch_size",
+    "settles_on_call_only",
+)
+"""The members of a connection that a caller sets."""
+
+_DEFAULTS: Mapping[str, Any] = {
+    setting.name: setting.default for setting in fields(Connection) if setting.name in SETTINGS
+}
+
 MAX_PATHS = 10
 """Maximum number of paths at which a company file is accepted. The list is part of the connection and its sessions."""
-
-
-_NAMESPACE = UUID("3f5f2f7e-6a52-4c0e-9a5b-6d1f0c4a7b19")
-
-
-def _id_of(app_id: str, key: str) -> str:
-    """Return the id of the connection that an app creates with an `Idempotency-Key`. So the key needs no item."""
-    return str(uuid5(_NAMESPACE, f"{app_id} {key}"))
 
 
 class ConnectionService:
@@ -79,13 +94,11 @@ class ConnectionService:
         `make_simulator` makes it a test connection. It gets the connection and a password before they are stored, so
         that each stored test connection has a simulator. Nobody else gets the password.
 
-        `settings` are validated members of `Connection`: `name`, `company_file`, `webhook_url`, `webhook_events`,
-        `approval`, `sync_window`, `linger_seconds`, `batch_size`, `read_batch_size` and
-        `settles_on_call_only`.
+        `settings` are validated members of `Connection`, by their names in SETTINGS.
         """
         now = timestamp(self._clock())
         connection = Connection(
-            id=_id_of(app_id, key) if key else self._new_id(),
+            id=id_of_key(app_id, key) if key else self._new_id(),
             app_id=app_id,
             # All connections of an app have the same OwnerID. QuickBooks shows a FileID mark only to the owner that
             # wrote it, and a session uses the mark to recognise the company file of another connection.
@@ -117,15 +130,19 @@ class ConnectionService:
     def created_with(self, app_id: str, key: str, settings: Mapping[str, Any]) -> Connection | None:
         """Return the connection that an earlier call with this idempotency key has created, or None.
 
-        Raises IdempotencyKeyReused if its settings differ, and Gone if it was deleted and its data are still removed.
+        Raises IdempotencyKeyReused if its settings differ, and Gone if it was deleted.
         """
-        made = self._store.connection(_id_of(app_id, key))
+        made = self._store.connection(id_of_key(app_id, key))
         if made is None:
             return None
         details = {"connection_id": made.id}
         if made.deleted_at:
-            raise Gone(f"The connection {made.id}, which this Idempotency-Key created, was deleted.", details)
-        if any(getattr(made, name) != value for name, value in settings.items()):
+            raise Gone(
+                f"The connection {made.id}, which this Idempotency-Key created, was deleted. Use a new key for another"
+                " one.",
+                details,
+            )
+        if replace(made, **{**_DEFAULTS, **settings}) != made:
             raise IdempotencyKeyReused(
                 f"This Idempotency-Key created the connection {made.id}, whose settings are not those of this call. Use"
                 " that connection, or a new key for another one.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid5
 
 from domain.records.audit import public_id
 from domain.records.sync_window import SyncWindow
@@ -30,6 +31,16 @@ PROVED_BY = 2
 """So many failed logins between good ones prove a second Web Connector."""
 
 HELD_BY_COMPANY_FILE = frozenset({COMPANY_FILE_MISMATCH, COMPANY_FILE_MOVED})
+
+VERSION_OF_KEYS = 5
+"""The version of the UUIDs that `id_of_key` returns. Other ids are random, which is version 4."""
+
+_NAMESPACE = UUID("3f5f2f7e-6a52-4c0e-9a5b-6d1f0c4a7b19")
+
+
+def id_of_key(app_id: str, key: str) -> str:
+    """Return the id of the connection that an app creates with an `Idempotency-Key`. So the key needs no item."""
+    return str(uuid5(_NAMESPACE, f"{app_id} {key}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,3 +249,12 @@ class Connection:
     def removed(self, now: str) -> Connection:
         """Return the deleted connection. It has no password and no session."""
         return replace(self, deleted_at=now, password_hash=None, session_id=None).changed(now)
+
+    @property
+    def is_of_key(self) -> bool:
+        """Whether an `Idempotency-Key` made the id, so that the same key would make it again."""
+        return UUID(self.id).version == VERSION_OF_KEYS
+
+    def without_data(self) -> Connection:
+        """Return what stays of a deleted connection whose id must not be used again: its ids and times."""
+        return Connection(self.id, self.app_id, "", "", self.inserted_at, self.updated_at, deleted_at=self.deleted_at)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.connections.service import ConnectionService
+from domain.connections.service import SETTINGS, ConnectionService
 from domain.errors import Gone, IdempotencyKeyReused
 from domain.records.app import App, Contact
 from domain.records.connection import QWC_NAME
 from domain.storage.changes import Put
 from domain.timestamps import timestamp
 from domain.web_connector.protocol.qwc import app_name
+from handlers.rest.models import NewConnection
 from tests.support.builders import AN_ACTOR, APP_ID, NOON, OTHER_APP_ID, FixedClock, SequentialIds
 from tests.support.fake_store import FakeStore
 
@@ -83,6 +84,24 @@ def test_calls_without_a_key_make_a_connection_each() -> None:
     service = creating(FakeStore())
 
     assert create(service, APP_ID, None, "Books").id != create(service, APP_ID, None, "Books").id
+
+
+def test_a_call_that_leaves_a_setting_out_has_other_settings() -> None:
+    """Such a call is for another connection, or its caller gets one that it did not ask for."""
+    service = creating(FakeStore())
+    settings: dict[str, Any] = {"name": "Books", "batch_size": 5, "approval": "required", "settles_on_call_only": True}
+    made = service.create(APP_ID, actor=AN_ACTOR, key="1", **settings)
+
+    for left_out in settings:
+        with pytest.raises(IdempotencyKeyReused):
+            service.created_with(APP_ID, "1", {name: settings[name] for name in settings if name != left_out})
+    assert service.created_with(APP_ID, "1", settings | {"webhook_url": None}) == made
+
+
+def test_the_settings_are_those_of_the_body_of_a_call() -> None:
+    body = {name: None for name in NewConnection.model_fields if name not in {"simulated", "sync_window"}}
+
+    assert {*NewConnection.model_validate(body).settings(), "sync_window"} == set(SETTINGS)
 
 
 def test_a_key_is_refused_for_other_settings_and_after_the_connection_was_deleted() -> None:
