@@ -26,6 +26,9 @@ class MatchedAs(StrEnum):
 _MARKS = {kind: chr(number) for number, kind in enumerate(MatchedAs, 1)}
 _ALL_MARKS = "".join(_MARKS.values())
 
+HAS_MARKS = chr(len(MatchedAs) + 1)
+"""Is in each search text, because one of a release without marks looks like one that has no values."""
+
 
 def marked(kind: MatchedAs, value: str) -> str:
     """Return the line of a search text for a value. Like all lines, it has one space for each run of white space."""
@@ -36,6 +39,11 @@ def marked(kind: MatchedAs, value: str) -> str:
 def is_marked(line: str) -> bool:
     """Return whether a line of a search text is a whole value."""
     return line.startswith(tuple(_ALL_MARKS))
+
+
+def has_marks(text: str) -> bool:
+    """Return whether the whole values in a search text are marked. Those of an earlier release are not."""
+    return not text or HAS_MARKS in text
 
 
 def values_in(texts: Iterable[str]) -> Collection[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 from xml.sax.saxutils import escape
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adapters.dynamodb.search_blocks import SearchBlock, block_from_item
 from adapters.dynamodb.value_filters import filter_of, hashes_of, may_have
 from domain import qbxml
 from domain.listing import value_search
@@ -23,7 +25,7 @@ from domain.records.request import ErrorCode, RequestError, State
 from domain.records.search_text import searchable_text
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
-from domain.whole_values import MatchedAs
+from domain.whole_values import HAS_MARKS, MatchedAs
 from tests.contract.conftest import sized
 from tests.contract.test_packing import TODAY, PackedTables, a_past_record, database
 from tests.support.builders import NOON, FixedClock, a_connection
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from domain.storage.ports import Database
 
 __all__ = ["database"]
+
+_search_text = searchable_text
 
 VALUES = ("Ann", "ANN", "Ann Lee", "Ann  Lee", "Änn", "Straße", "STRASSE", "10", "1042", "1042 ", "3140", "é", "e")
 """Values that differ only in case or white space, those that differ in an accent, and beginnings of others."""
@@ -132,7 +136,12 @@ def _texts(record: QueuedRequest, values: dict[MatchedAs, str]) -> tuple[str, st
         '<QBXML><QBXMLMsgsRq onError="stopOnError"><InvoiceAddRq><InvoiceAdd>'
         f"{inner}</InvoiceAdd></InvoiceAddRq></QBXMLMsgsRq></QBXML>"
     )
-    return xml, searchable_text(record, qbxml.parse_request_xml(xml))
+    return xml, _search_text(record, qbxml.parse_request_xml(xml))
+
+
+def without_marks(*args: Any, **kwargs: Any) -> str:
+    """Return a search text as an earlier release made it."""
+    return re.sub("[\x01-\x05]", "", searchable_text(*args, **kwargs))
 
 
 class Ticking:
@@ -241,7 +250,7 @@ def test_a_text_is_found_by_an_entry_that_is_older_than_the_split_of_its_block(d
     for _ in range(2):
         database.run()
 
-    unpacked = [place for page in database.store.unpacked_values(connection.id, "ann", "~") for place, _ in page]
+    unpacked = [place for page in database.store.unpacked_values(connection.id, "ann", "~") for place, *_ in page]
     texts = database.store.values_in_block(connection.id, replace(entry, until="~"), "ann")
     found = {id_ for (_, id_), _ in texts}
 
@@ -275,6 +284,51 @@ def test_a_block_of_an_older_release_is_named(database: PackedTables) -> None:
     assert others
     assert all(record.connection_id == oldest.id for record in others)
     assert all(record.inserted_at <= (unsearched.complete_after or "~") for record in others)
+
+
+@settings(max_examples=sized(12), deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_texts_of_an_older_release_are_named_whatever_is_packed_beside_them(database: PackedTables, seed: int) -> None:
+    """They have no marks. After an upgrade, the packer adds texts to the last block of the older release."""
+    shop = Shop(database.store, random.Random(seed))
+    with patch(f"{__name__}._search_text", without_marks):
+        for _ in range(30):
+            shop.chance.choice([shop.add, shop.add, shop.answer, database.run])()
+    for _ in range(60):
+        shop.chance.choice([shop.add, shop.add, shop.answer, shop.remove, database.run])()
+
+    for value in ("ann", "1042"):
+        report = ValueSearches(shop.store, FixedClock(TODAY)).of_app(shop.app_id, value, 100)
+        named = {one.connection.id: one for one in report.unsearched}
+        missing = shop.expected(value).keys() - {hit.record.id for hit in report.hits}
+        for record, _ in map(shop.alive.__getitem__, missing):
+            assert named[record.connection_id].reason is Unsearched.OLDER_RELEASE
+            assert record.inserted_at <= (named[record.connection_id].complete_after or "~")
+
+
+def test_an_unpacked_text_of_an_older_release_is_named(database: PackedTables) -> None:
+    shop = Shop(database.store, random.Random(3))
+    with patch(f"{__name__}._search_text", without_marks):
+        shop.add()
+    ((record, _),) = shop.alive.values()
+
+    report = ValueSearches(shop.store, FixedClock(TODAY)).of_app(record.app_id, "Ann", 100)
+
+    (unsearched,) = report.unsearched
+    assert (unsearched.connection.id, unsearched.reason) == (record.connection_id, Unsearched.OLDER_RELEASE)
+    assert unsearched.complete_after == record.inserted_at
+
+
+def test_texts_after_those_of_an_older_release_get_a_block_with_a_filter() -> None:
+    texts = [f"{HAS_MARKS}id\n\x01new" if number > 1 else "id\nold" for number in range(4)]
+    block = SearchBlock(texts={(timestamp(NOON + timedelta(days=at)), str(at)): text for at, text in enumerate(texts)})
+
+    first, second = block.items("c")
+
+    assert list(block_from_item(first).texts.values()) == texts[:2]
+    assert "whole_values" not in first
+    assert list(block_from_item(second).texts.values()) == texts[2:]
+    assert may_have(second["whole_values"]["B"], hashes_of("new"))
 
 
 def test_connections_beyond_the_oldest_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

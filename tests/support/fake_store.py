@@ -61,6 +61,7 @@ from domain.storage.ports import (
     Lease,
     Partition,
     RequestDetail,
+    UnpackedText,
     Usage,
 )
 from domain.storage.statistics import Day, MonthTotals, Slot, month_of, statistic_changes, totals_of
@@ -972,11 +973,11 @@ class FakeStore:
         ]
         return list(dict.fromkeys(matches))
 
-    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[TextWithValue]]:
+    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[UnpackedText]]:
         """Yield all texts of a connection in one page."""
         entries = list(self.lag.entries("bodies", "search")) if self.lag else list(self.bodies.items())
         yield [
-            ((record.inserted_at, request_id), kinds_of(value, bodies.search_text))
+            UnpackedText((record.inserted_at, request_id), kinds_of(value, bodies.search_text), is_readable=True)
             for request_id, bodies in entries
             if bodies.connection_id == connection_id
             and isinstance(record := self.records.get(request_id), QueuedRequest)

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.value_filters import filter_of
-from domain.whole_values import values_in
+from domain.whole_values import has_marks, values_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from adapters.dynamodb.keys import Item
 
@@ -50,23 +50,31 @@ class SearchBlock:
         The first item keeps the block's key and version.
         """
         item = self._item(connection_id)
-        if len(item[keys.DATA]["B"]) <= max_bytes or len(self.texts) == 1:
-            return [item]
-        return [part for half in self._halves() for part in half.items(connection_id, max_bytes)]
+        records = sorted(self.texts)
+        # Texts that come after those of an earlier release get a block of their own, which has a filter.
+        at = next((at for at in range(len(records), 0, -1) if not has_marks(self.texts[records[at - 1]])), 0)
+        if at in {0, len(records)}:
+            if len(item[keys.DATA]["B"]) <= max_bytes or len(records) == 1:
+                return [item]
+            at = len(records) // 2
+        return [part for half in self._split(records, at) for part in half.items(connection_id, max_bytes)]
 
     def _item(self, connection_id: str) -> Item:
         entries = (_BETWEEN_FIELDS.join([*record, text]) for record, text in sorted(self.texts.items()))
         packed = zlib.compress(_BETWEEN_ENTRIES.join(entries).encode(), 9)
-        return keys.payload_key(connection_id, self.part) | {
+        item = keys.payload_key(connection_id, self.part) | {
             keys.DATA: {"B": packed},
             keys.VERSION: {"N": str(self.version + 1)},
+        }
+        if not all(map(has_marks, self.texts.values())):
+            return item  # without a filter, which would lack the values of these texts
+        return item | {
             VALUES: {"B": filter_of(values_in(self.texts.values()))},
             VALUES_UNTIL: {"S": max(self.texts, default=("0", ""))[0]},
         }
 
-    def _halves(self) -> tuple[SearchBlock, SearchBlock]:
-        records = sorted(self.texts)
-        first, second = records[: len(records) // 2], records[len(records) // 2 :]
+    def _split(self, records: Sequence[RecordKey], at: int) -> tuple[SearchBlock, SearchBlock]:
+        first, second = records[:at], records[at:]
         return (
             SearchBlock(self.part, {record: self.texts[record] for record in first}, self.version),
             SearchBlock(keys.search_block_part(*second[0]), {record: self.texts[record] for record in second}),

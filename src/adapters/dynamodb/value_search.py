@@ -15,9 +15,9 @@ from adapters.dynamodb.compression import text_of
 from adapters.dynamodb.search import ENTRY_ATTRIBUTES, is_removed, record_key, search_index_query
 from adapters.dynamodb.search_blocks import VALUES, VALUES_UNTIL, texts_in_block
 from adapters.dynamodb.value_filters import hashes_of, may_have
-from domain.storage.ports import BlockEntry
+from domain.storage.ports import BlockEntry, UnpackedText
 from domain.timestamps import AFTER_ALL, BEFORE_ALL
-from domain.whole_values import kinds_of
+from domain.whole_values import has_marks, kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,15 +35,16 @@ class ValueSearch:
     def __init__(self, dynamodb: DynamoDB) -> None:
         self._dynamodb = dynamodb
 
-    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[TextWithValue]]:
+    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[UnpackedText]]:
         """Yield pages of the texts that are in the index, as the port describes."""
         query = search_index_query(self._dynamodb.tables.payloads, connection_id, BEFORE_ALL, until, ENTRY_ATTRIBUTES)
         for page in self._dynamodb.query_pages(query):
-            yield [
-                (record_key(entry), kinds_of(value, text_of(entry.get(keys.SEARCH_TEXT, {"S": ""}))))
+            texts = (
+                (record_key(entry), text_of(entry.get(keys.SEARCH_TEXT, {"S": ""})))
                 for entry in page
                 if keys.SEARCH_TEXT in entry or is_removed(entry)
-            ]
+            )
+            yield [UnpackedText(record, kinds_of(value, text), has_marks(text)) for record, text in texts]
 
     def block_entries(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[BlockEntry]]:
         """Yield pages of the entries of search blocks, as the port describes."""
@@ -79,7 +80,7 @@ class ValueSearch:
 
 
 def _block_entry(item: Item, hashes: list[int]) -> BlockEntry:
-    """Return the entry of a block. A block of an older release has no filter."""
+    """Return the entry of a block. A block with texts of an older release has no filter."""
     part = item[keys.PART]["S"]
     since = part.removeprefix(keys.SEARCH_BLOCKS).partition("#")[0]
     if VALUES not in item:

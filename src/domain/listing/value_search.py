@@ -139,8 +139,10 @@ class _Run:
             searched.stop(None)
             return searched
         for texts in self.store.unpacked_values(connection.id, self.value, until):
-            searched.hidden.update(place for place, _ in texts)
-            searched.found.update((place, kinds) for place, kinds in texts if kinds and place < self.before)
+            searched.hidden.update(text.place for text in texts)
+            searched.found.update((text.place, text.kinds) for text in texts if text.kinds and text.place < self.before)
+            if older := [text.place for text in texts if not text.is_readable]:
+                searched.stop(max(older)[0], Unsearched.OLDER_RELEASE)
             if self._is_late():
                 searched.stop(None)
                 return searched

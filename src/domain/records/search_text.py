@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from domain import qbxml
-from domain.whole_values import MatchedAs, is_marked, marked
+from domain.whole_values import HAS_MARKS, MatchedAs, is_marked, marked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ def searchable_text(
     The mark of who queued it is the first line.
     """
     label = [marked(MatchedAs.LABEL, record.label)] if record.label else []
-    own = "".join(f"{line}\n" for line in (record.id, *error_lines(record), *label)).casefold()
+    own = "".join(f"{line}\n" for line in (f"{HAS_MARKS}{record.id}", *error_lines(record), *label)).casefold()
     mark = f"{author_mark(queued_by.id)}\n" if queued_by and queued_by.id else ""
     values = qbxml.search_text(request, response_xml).casefold()
     subject = (record.subject or "").casefold()

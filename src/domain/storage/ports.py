@@ -10,7 +10,7 @@ late or outdated. Therefore a change that is based on an entry names the revisio
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from domain.records.request import Pair
 from domain.timestamps import AFTER_ALL, ANY_TIME, TimeRange
@@ -453,6 +453,17 @@ class FailureStore(OwnerReads, RecordReads, EntryReads, CountReads, Protocol):
     """What the report of failures needs."""
 
 
+class UnpackedText(NamedTuple):
+    """A text that is not packed, by the (inserted_at, id) of its record, and what the value is in it.
+
+    A text that is not readable has no marks (`domain.whole_values`).
+    """
+
+    place: tuple[str, str]
+    kinds: Sequence[MatchedAs]
+    is_readable: bool
+
+
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
     """What an index tells about a search block. Its records were inserted from `since` to `until` (timestamps).
@@ -475,7 +486,7 @@ class ValueStore(OwnerReads, RequestReads, RecordReads, Protocol):
     takes precedence. `value` is folded. `until` is a timestamp: later ones are not read.
     """
 
-    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[TextWithValue]]:
+    def unpacked_values(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[UnpackedText]]:
         """Yield the unpacked texts in pages, also those of removed records and those without the value."""
 
     def block_entries(self, connection_id: str, value: str, until: str) -> Iterator[Sequence[BlockEntry]]:
