@@ -35,7 +35,7 @@ def app_name(connection: Connection) -> str:
     """Return the AppName of a connection, which is unique on a machine and never changes.
 
     QuickBooks stores the response to a write under it. With a new name, QuickBooks would deny that it executed a write,
-    and the write would be sent twice (docs/decisions/0031). The name contains the first 12 digits of the connection's id.
+    and the write would be sent twice (docs/decisions/0031). It contains the first 12 digits of the connection's id.
     """
     return f"{connection.qwc_name} ({connection.id[:13]})"
 
