@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { batchesOf } from "../../src/console/lib/approvals.js";
+import { batchesOf, labelIn } from "../../src/console/lib/approvals.js";
 import { chance, times } from "./support.mjs";
 
 test("the writes of a batch are together, in their order, and a write that is alone has no batch", () => {
@@ -15,5 +15,18 @@ test("the writes of a batch are together, in their order, and a write that is al
     assert.equal(batch !== null, some.length > 1);
     const together = items.filter(({ record }) => record.batch_id === batch);
     if (batch) assert.deepEqual(some, together);
+  }
+});
+
+test("no two groups have the same label, and a name that only one group has is the label", () => {
+  const random = chance(41);
+  for (let run = 0; run < 100; run += 1) {
+    const names = times(1 + random(8), () => ["Harbor", "Bakery", null][random(3)]);
+    const groups = names.map((name, n) => ({ connection: { id: `0000000${n}-0000-4000-8000-000000000000`, name } }));
+    const labels = groups.map((group) => labelIn(groups, group));
+    assert.equal(new Set(labels).size, groups.length);
+    names.forEach((name, n) => {
+      if (name && names.indexOf(name) === names.lastIndexOf(name)) assert.equal(labels[n], name);
+    });
   }
 });

@@ -274,3 +274,14 @@ export const refusalOf = (problem) =>
   problem.code === "has_dependants"
     ? "Other requests of its batch wait for it. Reject it again, and choose to end them too."
     : explain(problem);
+
+/**
+ * Returns the name of a connection, with digits of its id if another group has the same name.
+ *
+ * @param {{connection: {id: string, name: string | null}}[]} groups
+ * @param {{connection: {id: string, name: string | null}}} group
+ */
+export function labelIn(groups, { connection: { id, name } }) {
+  const hasNamesake = groups.some(({ connection }) => connection.id !== id && connection.name === name);
+  return `${name ?? "Unnamed connection"}${hasNamesake ? ` (${id.slice(0, 13)})` : ""}`;
+}

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { useLoad } from "../lib/api.js";
 import { noteApprovals } from "../lib/approval_count.js";
-import { batchesOf, changed, decide, itemOf, merged, readQueue, refused } from "../lib/approvals.js";
+import { batchesOf, changed, decide, itemOf, labelIn, merged, readQueue, refused } from "../lib/approvals.js";
 import { focusedRow, useKeys } from "../lib/keyboard.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -103,7 +103,7 @@ export default function Approvals({ query: { connection } }) {
       }
       ${groups.map(
         (group) => html`
-          <section class="card" key=${group.connection.id} aria-label=${group.connection.name ?? "Unnamed connection"}>
+          <section class="card" key=${group.connection.id} aria-label=${labelIn(groups, group)}>
             <header>
               <h2>
                 <a class="break" href=${url(`/connections/${group.connection.id}`)}>

@@ -129,6 +129,10 @@ function Describe({ done, keep }) {
         (problem) => keep(data.id, { error: problem }),
       );
     } catch (problem) {
+      if (problem.status === 410) {
+        attempt.end(); // somebody has deleted the connection that an earlier try made
+        return submit(event);
+      }
       const known = Object.fromEntries(
         (problem.details?.problems ?? [])
           .filter(({ field }) => field in values)
@@ -196,7 +200,7 @@ function Describe({ done, keep }) {
   `;
 }
 
-/** A try whose answer was lost has made a connection with other settings, or one that was deleted since. */
+/** A try whose answer was lost has made a connection with other settings. */
 const MadeBefore = ({ id }) => html`
   <${Note} tone="amber" role="alert" title="An earlier try has made a connection">
     <p>Its answer was lost. Go on with that connection and change its settings, or create another one.</p>

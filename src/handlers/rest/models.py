@@ -749,7 +749,8 @@ class SearchParameters(Parameters):
 
     value: str = Field(
         min_length=1,
-        max_length=200,
+        max_length=209,  # the longest FullName: five names of 41 characters, with colons between them
+        pattern=r"\S",
         description="A whole label, `RefNumber`, `TxnID`, name of a customer or vendor, code of an error, status code "
         "or message, without regard to case. To find a part of a text, list the requests of one connection with "
         "`search_phrase`.",

@@ -140,7 +140,8 @@ def test_pages_continue_where_the_last_one_ended(deployment: Deployment) -> None
     [
         ("", "value"),
         ("?value=", "value"),
-        (f"?value={'x' * 201}", "value"),
+        ("?value=%20%E2%80%83", "value"),
+        (f"?value={'x' * 210}", "value"),
         ("?value=1042&cursor=2026", "cursor"),
         ("?value=1042&cursor=%2D%2D%2D%2D-14T12:00:00.000000Z~c0000000-0000-4000-8000-000000000001", "cursor"),
         ("?value=1042&limit=101", "limit"),
@@ -151,6 +152,10 @@ def test_a_search_for_no_value_or_from_no_place_is_refused(deployment: Deploymen
 
     assert response.status == 400
     assert response.json["error"]["details"]["problems"][0]["field"] == field
+
+
+def test_the_longest_full_name_is_a_value(deployment: Deployment) -> None:
+    assert found(deployment, ":".join(["x" * 41] * 5))["hits"] == []
 
 
 def test_a_search_counts_as_one(deployment: Deployment) -> None:
