@@ -85,9 +85,10 @@ def test_there_are_232_requests() -> None:
 @pytest.mark.parametrize("name", sorted(set(SCHEMAS) - {"Error", "ErrorObject"}))
 def test_a_record_has_every_field_of_the_api(name: str) -> None:
     properties = SCHEMAS[name].get("properties")
+    has_other_members = isinstance(SCHEMAS[name].get("additionalProperties"), dict)
 
     assert hasattr(records, name)
-    if properties is not None:
+    if properties is not None and not has_other_members:
         assert set(members_of(records, name)) == set(properties)
 
 
