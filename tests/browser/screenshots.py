@@ -102,6 +102,15 @@ def ask_by_date(page: Page) -> None:
     page.get_by_label("Customer", exact=True).fill("Harbor Street Bakery")
 
 
+def ask_without_a_time(page: Page) -> None:
+    """Ask for the invoices that have changed since a day, without its time."""
+    page.get_by_label("Which", exact=True).select_option("Changed since")
+    page.get_by_label("Changed since").last.press_sequentially("01312026")
+    page.get_by_label("Send by (optional)").press_sequentially("02012026")
+    page.get_by_role("button", name="Queue invoice query").click()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
 def ask_by_name(page: Page) -> None:
     """Ask for customers by a part of their names, without it."""
     page.get_by_label("Which", exact=True).select_option("By part of the name")
@@ -831,6 +840,7 @@ VIEWS: Mapping[str, View] = {
     "compose-payment": View("/app/compose?connection={connection}&type=ReceivePaymentAddRq", act=fill_in_payment),
     "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
     "compose-query": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_by_date),
+    "compose-query-date": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_without_a_time),
     "compose-query-name": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=ask_by_name),
     "compose-change": View("/app/compose?connection={connection}&type=CustomerModRq"),
     "compose-change-customer": View("/app/compose?connection={connection}&type=CustomerModRq", act=change_customer),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -575,6 +575,40 @@ def test_invoices_are_asked_for_by_number_by_date_and_since_a_time(console: Cons
     assert "<FullName>Ada Brandt</FullName>" in xml
     assert "<IncludeLineItems>true</IncludeLineItems>" in xml
     assert "TxnDate" not in xml
+
+
+def test_a_date_without_a_time_is_neither_dropped_nor_a_query_for_all(console: Console) -> None:
+    connection = console.service.connection()
+    compose(console, connection, "InvoiceQueryRq")
+    queue_it = console.button("Queue invoice query in Test")
+    since, limit = control(console, "Changed since"), control(console, r"Send by \(optional\)")
+    control(console, "Which").select_option("Changed since")
+    queue_it.click()
+    expect(since).to_be_focused()
+    expect(since).to_have_accessible_description("Enter “Changed since” or “Changed until”. To read all, choose “All”.")
+
+    since.press_sequentially("01312026")
+    for press in (queue_it, console.button("XML", exact=True).first):
+        press.click()
+        expect(since).to_be_focused()
+        expect(since).to_have_accessible_description("Enter the date and the time.")
+    since.fill("2026-01-31T13:30")
+    limit.press_sequentially("01312026")
+    queue_it.click()
+    expect(limit).to_be_focused()
+    expect(limit).to_have_accessible_description("Enter the date and the time.")
+    limit.fill(f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%d}T13:30")
+    expect(console.page.get_by_text("Enter the date and the time.")).to_have_count(0)
+
+    control(console, "Which").select_option("By date")
+    control(console, "From").press_sequentially("0131")
+    queue_it.click()
+    expect(control(console, "From")).to_have_accessible_description("Enter the whole date.")
+    assert connection.service.call("GET", f"{connection.path}/queued_requests").json["data"] == []
+    control(console, "From").fill("2026-01-31")
+    queue_it.click()
+    console.page.wait_for_url("**/app/queued_requests/*")
+    assert connection.record(console.page.url.rpartition("/")[2])["send_by"]
 
 
 def test_a_query_by_part_of_a_name_finds_these_customers_and_needs_the_name(console: Console) -> None:

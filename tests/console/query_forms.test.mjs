@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
 import { excludes, nodesAt, replaced, withoutUnused } from "../../src/console/lib/form_tree.js";
-import { choiceIn, choicesOf, queryForm, withChoice } from "../../src/console/lib/query_forms.js";
+import { choiceIn, choicesOf, queryForm, rangeLacks, withChoice } from "../../src/console/lib/query_forms.js";
 import { formOf, inForm, modesOf } from "../../src/console/lib/request_draft.js";
 import { inOrder, requestNames, requestType, textProblem } from "../../src/console/lib/schema.js";
 import { fieldsOf } from "../../src/console/lib/simple_forms.js";
@@ -165,4 +165,20 @@ test("a choice begins with what it cannot do without, and a field with a text te
   const children = [leftEmpty, { name: "FromModifiedDate", text: "2026-01-31" }];
   assert.equal(choiceIn(type, { name: type.name, children }), "changed");
   assert.equal(choiceIn(type, { name: type.name, children: [leftEmpty] }), "name");
+});
+
+test("a range without a bound is refused in each query, and any other choice is not", () => {
+  let ranges = 0;
+  for (const type of types)
+    for (const { key, combines } of choicesOf(type)) {
+      const form = queryForm(type, key);
+      const open = withChoice(type, inForm(type, "simple", formTree(type)), key);
+      const lacks = (tree) => rangeLacks(type, tree).length;
+      assert.equal(lacks(open), combines ? 1 : 0, `${type.name} ${key}`);
+      if (!combines) continue;
+      ranges += 1;
+      for (const { path } of form.sections[0].fields.filter((one) => one.path !== "MaxReturned"))
+        assert.equal(lacks(filled(type, open, [path])), 0, `${type.name} ${path}`);
+    }
+  assert.ok(ranges > 50);
 });

@@ -203,6 +203,24 @@ export function queryForm(type, key) {
 }
 
 /**
+ * Returns what the choice of a range lacks: without a bound, QuickBooks would return all.
+ *
+ * @param {RequestType} type
+ * @param {Tree} tree
+ * @returns {{element: Tree, message: string, isMissing: true}[]}
+ */
+export function rangeLacks(type, tree) {
+  const key = choiceIn(type, tree);
+  const choice = choicesOf(type).find((one) => one.key === key);
+  if (!choice?.combines) return [];
+  const bounds = fieldsIn(type, choice.rows);
+  if (bounds.some(({ path }) => textAt(tree, path))) return [];
+  const names = bounds.map(({ label }) => `“${label}”`).join(" or ");
+  const element = nodesAt(tree, bounds[0].path).at(-1) ?? tree;
+  return [{ element, message: `Enter ${names}. To read all, choose “All”.`, isMissing: true }];
+}
+
+/**
  * Returns a tree for another choice: without what other choices have set, and without what the new one excludes.
  *
  * @param {RequestType} type

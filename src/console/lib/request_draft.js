@@ -5,7 +5,7 @@ import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf, isOutdated } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
 import { session } from "./session.js";
-import { choiceIn, queryForm } from "./query_forms.js";
+import { choiceIn, queryForm, rangeLacks } from "./query_forms.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { formTree, hasBlanks, missingIn, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
@@ -210,6 +210,7 @@ const formJson = (draft, version) => toJson(requestOf(draft, version)?.tree ?? d
  */
 export function lacksOf(type, { mode, tree, base, edited }) {
   if (!isForm(mode)) return [];
+  if (mode === "simple") return [...missingIn(type.content, tree), ...rangeLacks(type, tree)];
   if (mode !== "change") return missingIn(type.content, tree);
   return base && edited
     ? changeProblems(type.name, base, edited)

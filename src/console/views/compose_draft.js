@@ -3,6 +3,7 @@ import { html, useMemo, useRef, useState } from "../vendor/preact.js";
 import { useLoad } from "../lib/api.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
+import { incompleteDates, withOthers } from "../lib/incomplete_dates.js";
 import { newKey, queueDraft } from "../lib/queue_again.js";
 import { session } from "../lib/session.js";
 import {
@@ -39,6 +40,8 @@ import { totalsOf } from "./simple_lines.js";
 const NO_PROBLEMS = [];
 
 const NO_OFFERS = [];
+
+const inputs = () => document.querySelectorAll(".compose input");
 
 /** The status of a call that has queued nothing, because an earlier one has. */
 const REPEATED = 200;
@@ -85,6 +88,7 @@ function Draft({ type, place, target, askForTarget, source }) {
   // Each content has one idempotency key, so queueing it twice, also after a reload, makes one request.
   const edit = (changes) => {
     setError(null);
+    setProblems((known) => known.filter(({ field }) => !(field in changes)));
     keep({ ...draft, touched: true, idempotencyKey: null, ...changes });
   };
   const isChange = mode === "change" && draft.base;
@@ -100,6 +104,8 @@ function Draft({ type, place, target, askForTarget, source }) {
     setError(null);
   };
   const switchTo = (next) => {
+    const lost = incompleteDates(inputs()).filter(({ element }) => element);
+    if (lost.length) return show(lost);
     try {
       const changed = switched(type, draft, next, assumed);
       if (draft.touched) keep({ ...draft, ...changed });
@@ -126,7 +132,8 @@ function Draft({ type, place, target, askForTarget, source }) {
     setError(null);
     const missing = lacksOf(type, draft);
     const unnamed = metadataProblem(draft.metadata);
-    const found = unnamed ? [...missing, { message: unnamed }] : missing;
+    const lacks = unnamed ? [...missing, { message: unnamed }] : missing;
+    const found = withOthers(incompleteDates(inputs()), lacks);
     if (found.length) return show(found);
     // A document that cannot be read here counts as a write.
     const isHarmless = current && isRead(current.tree.name);

@@ -2,6 +2,7 @@
 // children}.
 import { html, useState } from "../vendor/preact.js";
 import { purposeOf } from "../lib/choice_texts.js";
+import { editing } from "../lib/incomplete_dates.js";
 import { BASES, inOrder, namesIn, textProblem } from "../lib/schema.js";
 import { plural } from "../lib/text.js";
 import { elementsIn, emptyPart, isBlank, newTree } from "../lib/trees.js";
@@ -174,7 +175,7 @@ function Leaf({ element, tree, change, remove, found }) {
             </select>
           `
           : element.base === "DATETYPE"
-            ? html`<input type="date" ...${control} value=${tree.text} />`
+            ? html`<input type="date" ref=${editing({ element: tree })} ...${control} value=${tree.text} />`
             : element.length > LONG_TEXT
               ? html`<textarea rows="2" class="short" ...${control} value=${tree.text}></textarea>`
               : html`

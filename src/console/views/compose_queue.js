@@ -1,5 +1,6 @@
 // The card that queues a draft: what is wrong with it, its webhook, and the button.
 import { html } from "../vendor/preact.js";
+import { editing } from "../lib/incomplete_dates.js";
 import { localTime, metadataRows } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -9,6 +10,7 @@ import { Button, Check, explain, Field, Note } from "../lib/ui.js";
 /** `outcome` is set to the element of the problems, and `button` queues the draft. */
 export function QueueCard({ type, draft, edit, problems, error, outcome, isKept, button }) {
   const { mode, webhook } = draft;
+  const late = problems.find(({ field }) => field === "send_by")?.message;
   return html`
     <section class="card" aria-label="Queue">
       <div class="body stack">
@@ -89,10 +91,13 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
         <${Field}
           label="Send by (optional)"
           help="If it is not sent before this time, it ends in an error and QuickBooks never gets it."
+          problem=${late}
         >
           ${(control) => html`
             <input
               ...${control}
+              ref=${editing({ field: "send_by" })}
+              data-found=${late ? "" : undefined}
               type="datetime-local"
               value=${localTime(draft.send_by)}
               onInput=${({ target: { value } }) => edit({ send_by: value ? new Date(value).toISOString() : undefined })}

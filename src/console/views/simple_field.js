@@ -1,6 +1,7 @@
 // A field of a form for people.
 import { html, useRef, useState } from "../vendor/preact.js";
 import { nodesAt, textAt } from "../lib/form_tree.js";
+import { editing } from "../lib/incomplete_dates.js";
 import { typedNumber } from "../lib/money.js";
 import { hintOf, matching } from "../lib/offers.js";
 import { today } from "../lib/request_draft.js";
@@ -160,11 +161,13 @@ function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }
   if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL_TIME.test(node.text))) {
     const value = node.text?.replace(SECONDS, "");
     const setTime = ({ target }) => at.set(node, target.value.replace(MINUTE, "$&:00"));
-    return html`<input type="datetime-local" ...${shared} value=${value} onInput=${setTime} />`;
+    return html`
+      <input type="datetime-local" ref=${editing({ element: node })} ...${shared} value=${value} onInput=${setTime} />
+    `;
   }
   // A date that the browser cannot show must not look as if the field were empty.
   if (facts.base === "DATETYPE" && (!node.text || BASES.DATETYPE.pattern.test(node.text)))
-    return html`<input type="date" ...${shared} onInput=${set} />`;
+    return html`<input type="date" ref=${editing({ element: node })} ...${shared} onInput=${set} />`;
   if (field.offers)
     return html`
       <${OfferInput} kind=${field.offers} shared=${shared} set=${set} finish=${finish} offers=${at.offers} />

@@ -1,0 +1,50 @@
+// Dates that are not complete. For a date without its time, or half a date, a browser gives the text of an empty field.
+
+/**
+ * @import { Tree } from "./trees.js"
+ * @typedef {{element?: Tree, field?: string, message: string}} Problem
+ */
+
+/** @type {Record<string, string>} */
+const MESSAGES = { date: "Enter the whole date.", "datetime-local": "Enter the date and the time." };
+
+/**
+ * What each input edits: an element of a tree, or a field of the draft.
+ *
+ * @type {WeakMap<Element, {element?: Tree, field?: string}>}
+ */
+const places = new WeakMap();
+
+/**
+ * Returns the `ref` of an input, which tells where a problem of it is shown.
+ *
+ * @param {{element?: Tree, field?: string}} place
+ */
+export const editing = (place) => (/** @type {Element | null} */ input) => {
+  if (input) places.set(input, place);
+};
+
+/**
+ * Returns a problem for each input with a date that is not complete.
+ *
+ * @param {Iterable<HTMLInputElement>} inputs
+ * @returns {Problem[]}
+ */
+export const incompleteDates = (inputs) =>
+  [...inputs]
+    .filter(({ validity }) => validity.badInput)
+    .flatMap((input) => {
+      const place = places.get(input);
+      return place && MESSAGES[input.type] ? [{ ...place, message: MESSAGES[input.type] }] : [];
+    });
+
+/**
+ * Returns the problems of dates, and those other ones that are not about the same element: half a date is not missing.
+ *
+ * @param {Problem[]} dates
+ * @param {Problem[]} others
+ */
+export const withOthers = (dates, others) => [
+  ...dates,
+  ...others.filter(({ element }) => !element || dates.every((one) => one.element !== element)),
+];
