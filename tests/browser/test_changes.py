@@ -88,7 +88,8 @@ def test_a_phone_is_changed_and_a_field_is_cleared_and_nothing_else_is_sent(cons
     console.page.reload()
     expect(control(console, "Phone")).to_have_value("555-0111")
     console.button("Change customer in Test").click()
-    expect(console.page.get_by_role("dialog").get_by_role("row", name="Phone 555-0100 555-0111")).to_be_visible()
+    dialog = console.page.get_by_role("dialog", name="Change customer Ada Kern in Test?", exact=True)
+    expect(dialog.get_by_role("row", name="Phone 555-0100 555-0111")).to_be_visible()
     console.confirm("Change customer")
     console.page.wait_for_url("**/app/queued_requests/*")
     request_id = console.page.url.rpartition("/")[2]

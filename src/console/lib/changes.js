@@ -269,6 +269,17 @@ export function changeRequest(name, base, edited) {
 export const objectOfChange = ({ name, children }) => ({ name: name.replace(/Mod$/, "Ret"), children });
 
 /**
+ * Returns the texts that name an object that was read: its full name or its number, and whose it is. Both can be empty.
+ *
+ * @param {Tree} base
+ */
+export function namesOf(base) {
+  const parent = textOf(child(base, "ParentRef"), "FullName");
+  const name = [parent, textOf(base, "Name")].filter(Boolean).join(":");
+  return { name: name || textOf(base, "RefNumber"), party: textOf(child(base, "CustomerRef"), "FullName") };
+}
+
+/**
  * Whether a change changes something.
  *
  * @param {Tree} request

@@ -1,6 +1,7 @@
 // The draft of a request: the form, its check, and queueing.
 import { html, useMemo, useRef, useState } from "../vendor/preact.js";
 import { useLoad } from "../lib/api.js";
+import { namesOf } from "../lib/changes.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
 import { incompleteDates, withOthers } from "../lib/incomplete_dates.js";
@@ -263,6 +264,7 @@ function Draft({ type, place, target, askForTarget, source }) {
         <${ConfirmWrite}
           tree=${current && pruned(current.tree)}
           target=${books}
+          object=${isChange ? namesOf(draft.base) : undefined}
           unanswered=${draft.unanswered}
           isSame=${Boolean(draft.idempotencyKey)}
           labels=${mode === "simple" ? labelsOf(simple) : undefined}

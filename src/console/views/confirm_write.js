@@ -17,16 +17,27 @@ const LASTING = new Set(["Del", "Void", "Merge"]);
 
 /**
  * `tree` is null if the text of the request could not be read. `unanswered` is when it was sent without an answer.
- * `labels` are the names of a form for its elements, and `totals` what its lines add up to. `difference` is what a
- * change makes of an object, if that is known.
+ * `labels` are the names of a form for its elements, and `totals` what its lines add up to. `object` names what a
+ * change changes (`namesOf`), and `difference` is what it makes of it, if they are known.
  */
-export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals = [], difference, confirm, close }) {
+export function ConfirmWrite({
+  tree,
+  target,
+  object,
+  unanswered,
+  isSame,
+  labels,
+  totals = [],
+  difference,
+  confirm,
+  close,
+}) {
   const { verb } = tree ? partsOf(tree) : {};
   const values = tree && !difference ? valuesOf(tree) : [];
   const action = tree ? actionTitle(tree) : "Queue request";
   return html`
     <${Dialog}
-      title=${html`${action} in <${Foreign} text=${target} />?`}
+      title=${html`${action}<${Named} ...${object} /> in <${Foreign} text=${target} />?`}
       onClose=${close}
       actions=${html`
         <${Button} onClick=${close}>Cancel<//>
@@ -88,6 +99,11 @@ export function ConfirmWrite({ tree, target, unanswered, isSame, labels, totals 
     <//>
   `;
 }
+
+/** "1042 of Ada Kern", after a space, as far as it is known. */
+const Named = ({ name, party }) => html`
+  ${name && html` <${Foreign} text=${name} />`}${party && html` of <${Foreign} text=${party} />`}
+`;
 
 /** Returns the names and texts of a tree's fields. The name of a reference is that of its field: `CustomerRef`. */
 function valuesOf({ name, text, children }, parent = name) {
