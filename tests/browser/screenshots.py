@@ -840,6 +840,10 @@ VIEWS: Mapping[str, View] = {
     "compose-payment": View("/app/compose?connection={connection}&type=ReceivePaymentAddRq", act=fill_in_payment),
     "compose-customer": View("/app/compose?connection={connection}&type=CustomerAddRq"),
     "compose-query": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_by_date),
+    "compose-type": View(
+        "/app/compose?connection={connection}",
+        act=lambda page: page.get_by_role("combobox", name="Request type").fill("change"),
+    ),
     "compose-query-date": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_without_a_time),
     "compose-query-name": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=ask_by_name),
     "compose-change": View("/app/compose?connection={connection}&type=CustomerModRq"),

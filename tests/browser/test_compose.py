@@ -35,6 +35,20 @@ def requests_of(connection: Connection) -> list[str]:
     return [record["request_name"] for record in response.json["data"]]
 
 
+def test_a_type_is_found_by_the_words_of_people(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/compose?connection={connection.id}")
+    picker = console.page.get_by_role("combobox", name="Request type")
+    picker.fill("zebra")
+    expect(picker).to_have_accessible_description("No type matches.")
+    picker.fill("edit customer")
+    expect(picker).to_have_accessible_description("")
+    console.page.get_by_role("group", name="Types that match").get_by_role("button", name="Customer mod").click()
+    expect(picker).to_have_value("CustomerModRq")
+    console.sees_heading("Customer mod")
+    expect(console.page.get_by_role("group", name="Types that match")).to_have_count(0)
+
+
 # --- Nothing is invented -----------------------------------------------------------------------------------------
 
 

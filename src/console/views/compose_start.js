@@ -2,26 +2,16 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { draftsOf, removeDraft } from "../lib/drafts.js";
+import { POPULAR, typesWith } from "../lib/request_types.js";
 import { url } from "../lib/router.js";
 import { plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, Field, Foreign } from "../lib/ui.js";
 
-const POPULAR = [
-  "CustomerQueryRq",
-  "InvoiceAddRq",
-  "InvoiceQueryRq",
-  "ItemQueryRq",
-  "CustomerAddRq",
-  "ReceivePaymentAddRq",
-  "BillAddRq",
-  "CustomerModRq",
-  "InvoiceModRq",
-  "CompanyQueryRq",
-];
-
 const PAGE_SIZE = 100;
 
 const MAX_PAGES = 10;
+
+const MAX_FOUND = 6;
 
 export const nameOf = ({ name, id }) => name ?? id;
 
@@ -112,8 +102,12 @@ export function TypePicker({ names, value, pick }) {
     setText(event.target.value);
     if (names.includes(event.target.value)) pick(event.target.value);
   };
+  const wanted = text.trim();
+  const found = wanted && !names.includes(wanted) ? typesWith(wanted, names) : [];
+  const isUnknown = wanted && names.length > 0 && !names.includes(wanted) && !found.length;
+  const enter = () => pick(found.length === 1 ? found[0] : wanted);
   return html`
-    <${Field} label="Request type">
+    <${Field} label="Request type" problem=${isUnknown && "No type matches."}>
       ${(control) => html`
         <input
           ...${control}
@@ -125,11 +119,22 @@ export function TypePicker({ names, value, pick }) {
           value=${text}
           onInput=${input}
           onFocus=${(event) => event.target.select()}
-          onKeyDown=${(event) => event.key === "Enter" && text && pick(text.trim())}
+          onKeyDown=${(event) => event.key === "Enter" && wanted && enter()}
         />
         <datalist id="request-types">
           ${names.map((name) => html`<option value=${name}>${requestTitle(name)}</option>`)}
         </datalist>
+        ${
+          found.length > 0 &&
+          html`
+            <div class="row" role="group" aria-label="Types that match">
+              ${found
+                .slice(0, MAX_FOUND)
+                .map((name) => html`<${Button} kind="small" onClick=${() => pick(name)}>${requestTitle(name)}<//>`)}
+              ${found.length > MAX_FOUND && html`<span class="muted small">and ${found.length - MAX_FOUND} more</span>`}
+            </div>
+          `
+        }
       `}
     <//>
   `;
