@@ -40,6 +40,18 @@ test("a second machine is a warning, and missed calls are said", () => {
     assert.match(why, /^27 calls missed since (?!2026-03-14T)/);
 });
 
+test("a connection needs a person if it is red, or amber while requests wait", () => {
+  const connected = { status: "connected", quickbooks_status: "connected", waiting_reason: null };
+  const paused = { ...connected, paused_at: "2026-03-14T12:02:00Z", waiting_reason: { code: "paused" } };
+  const silent = { ...connected, waiting_reason: { code: "not_seen" } };
+  const busy = { ...connected, waiting_reason: { code: "service_busy" } };
+  const failing = { ...connected, waiting_reason: { code: "quickbooks_failing" } };
+  const needs = (hasWaiting) =>
+    [connected, busy, paused, silent, failing].map((one) => text.needsPerson(one, hasWaiting));
+  assert.deepEqual(needs(true), [false, false, true, true, true]);
+  assert.deepEqual(needs(false), [false, false, false, false, true]);
+});
+
 const ID = "0b9f7c0e-8f43-4f0e-9a7d-000000000001";
 const MOMENT = "2026-03-14T12:02:00.000000Z";
 /** The texts of the service for each waiting reason and warning: the message and the hint. */

@@ -393,6 +393,18 @@ export function health(connection) {
 }
 
 /**
+ * Whether a connection needs a person: its health is red, or amber while requests wait. It then is paused, has missed
+ * calls or is called by a second Web Connector.
+ *
+ * @param {Record<string, any>} connection
+ * @param {boolean} hasWaiting
+ */
+export function needsPerson(connection, hasWaiting) {
+  const { tone } = health(connection);
+  return tone === "red" || (tone === "amber" && hasWaiting);
+}
+
+/**
  * Returns why a connection is not healthy, with the times of the reader's time zone, or undefined. An earlier version
  * of the service returns no warnings.
  *

@@ -6,7 +6,7 @@ import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { SearchField } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
-import { count, health, originOf, plural, waiting, whyOf } from "../lib/text.js";
+import { count, health, needsPerson, originOf, plural, waiting, whyOf } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, Foreign, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -20,7 +20,7 @@ const WHOLE_REFRESH_MILLISECONDS = 60_000;
 const HEALTH = {
   problems: {
     name: "With problems",
-    matches: (one) => health(one).tone === "red" || one.counts.error > 0 || isSilent(one),
+    matches: (one) => needsPerson(one, waiting(one.counts) > 0) || one.counts.error > 0 || isSilent(one),
   },
   attention: { name: "QuickBooks or password", matches: (one) => health(one).tone === "red" },
   silent: { name: "No contact for a day", matches: (one) => isSilent(one) },

@@ -5,7 +5,7 @@ import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { SearchField } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
-import { count, health, originOf, plural, whyOf } from "../lib/text.js";
+import { count, health, needsPerson, originOf, plural, whyOf } from "../lib/text.js";
 import { Ago, Badge, CopyAsOf, Empty, Foreign, Pager, toast } from "../lib/ui.js";
 
 const PAGE_SIZE = 20;
@@ -90,7 +90,9 @@ const FILTERS = {
   problems: {
     name: "With problems",
     matches: (one) =>
-      one.stopped_calling || one.webhooks_retrying + one.webhooks_failed > 0 || health(one).tone === "red",
+      one.stopped_calling ||
+      one.webhooks_retrying + one.webhooks_failed > 0 ||
+      needsPerson(one, one.oldest_waiting_at !== null),
   },
   silent: { name: "Silent", matches: (one) => Boolean(one.silent_since) },
   quickbooks: { name: "QuickBooks or password", matches: (one) => health(one).tone === "red" },
