@@ -445,7 +445,7 @@ def test_a_webhook_that_is_tried_again_is_shown_as_retrying_and_redelivered_with
     expect(console.page.get_by_role("radio", name="Redeliver webhooks")).to_be_checked()
     console.confirm("Count")
     console.confirm("Redeliver webhooks")
-    console.sees("1 webhook sent again.")
+    console.sees("1 webhook is being sent again.")
 
 
 def counts_of(connection: Connection) -> dict[str, int]:

@@ -96,7 +96,7 @@ def test_the_webhooks_of_a_receiver_are_sent_again_in_all_connections(console: C
     console.sees_heading("Send 2 webhooks again?")
     console.sees(f"whose webhook goes to {RECEIVER}")
     console.confirm("Redeliver webhooks")
-    console.sees("2 webhooks sent again.")
+    console.sees("2 webhooks are being sent again.")
     console.confirm("Close")
 
     for connection, request_id in zip(connections, ids, strict=True):

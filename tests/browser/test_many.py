@@ -137,7 +137,7 @@ def test_webhooks_that_failed_in_a_range_of_time_are_sent_again_within_four_clic
     bar(console).get_by_role("button", name="Redeliver webhooks").click()
     console.sees_heading("Send 1 webhook again?")
     console.confirm("Redeliver webhooks")
-    console.sees("1 webhook sent again.")
+    console.sees("1 webhook is being sent again.")
 
     midnight = re.compile(r"T0[45]:00:00\.000Z$")  # of New York
     for body in bodies:

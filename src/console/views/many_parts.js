@@ -50,7 +50,10 @@ export const WORDS = {
     path: ["redeliver"],
     explanation: "Sends failed webhooks again. Nothing is sent to QuickBooks.",
     question: (number) => `Send ${plural(number, "webhook")} again?`,
-    done: (number) => `${plural(number, "webhook")} sent again.`,
+    done: (number) =>
+      number === 1
+        ? "1 webhook is being sent again. The page of its request shows the attempts."
+        : `${count(number)} webhooks are being sent again. The pages of their requests show the attempts.`,
     numbers: { redelivered: null },
     others:
       "They have no webhook, it was delivered, or they have not ended. A delivered webhook can be sent again on the page of its request.",
