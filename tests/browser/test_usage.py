@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -27,6 +28,7 @@ def test_the_requests_of_each_connection_are_shown_sorted_and_saved(console: Con
     expect(rows).to_have_count(2)
     expect(rows.nth(0)).to_contain_text(busy.id)
     expect(rows.nth(0).locator("td").nth(1)).to_have_text("3")
+    expect(rows.nth(0).locator("td").nth(4)).to_have_text(re.compile(r"^about \d"))
     console.page.get_by_role("button", name="Requests").click()
     expect(rows.nth(0)).to_contain_text(quiet.id)
     console.page.set_viewport_size({"width": 390, "height": 844})

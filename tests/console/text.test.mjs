@@ -40,6 +40,11 @@ test("a second machine is a warning, and missed calls are said", () => {
     assert.match(why, /^27 calls missed since (?!2026-03-14T)/);
 });
 
+test("a rough duration has no more than two digits and one unit", () => {
+  const words = [0, 0.0234, 4.26, 47.3, 120, 4000, 92_640, 400_000].map(text.roughDuration);
+  assert.deepEqual(words, ["0 s", "23 ms", "4.3 s", "47 s", "2 min", "67 min", "26 h", "5 days"]);
+});
+
 test("a connection needs a person if it is red, or amber while requests wait", () => {
   const connected = { status: "connected", quickbooks_status: "connected", waiting_reason: null };
   const paused = { ...connected, paused_at: "2026-03-14T12:02:00Z", waiting_reason: { code: "paused" } };

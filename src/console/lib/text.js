@@ -137,6 +137,20 @@ export function duration(milliseconds) {
   return `${Math.floor(whole / size)} ${unit}${left ? ` ${left} ${small}` : ""}`;
 }
 
+/**
+ * Returns seconds in words, of a duration of which only the bucket is known: more than two digits would be false
+ * precision.
+ *
+ * @param {number} seconds
+ */
+export function roughDuration(seconds) {
+  if (seconds === 0) return "0 s";
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(2))} ms`;
+  if (seconds < 90) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86_400)} days`;
+}
+
 const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
 
 /**

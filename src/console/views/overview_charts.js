@@ -1,7 +1,7 @@
 // The charts of the overview: activity by hour, and how long requests wait and take.
 import { html } from "../vendor/preact.js";
 import { Bars, Numbers } from "../lib/chart.js";
-import { count, plural, clock as timeOfDay } from "../lib/text.js";
+import { count, plural, roughDuration as seconds, clock as timeOfDay } from "../lib/text.js";
 
 export const total = (hours, key) => hours.reduce((sum, hour) => sum + hour[key], 0);
 
@@ -57,15 +57,6 @@ export function Activity({ hours }) {
         : html`<p class="muted">Nothing was queued and nothing ended in this period.</p>`
     }
   `;
-}
-
-/** Returns a duration with two digits: more would be false precision. */
-function seconds(value) {
-  if (value === 0) return "0 s";
-  if (value < 1) return `${Number((value * 1000).toPrecision(2))} ms`;
-  if (value < 90) return `${value < 10 ? Math.round(value * 10) / 10 : Math.round(value)} s`;
-  if (value < 5400) return `${Math.round(value / 60)} min`;
-  return value < 172_800 ? `${Math.round(value / 3600)} h` : `${Math.round(value / 86_400)} days`;
 }
 
 const ONE = [{ name: "Requests", kind: "plain" }];

@@ -5,7 +5,7 @@ import { Bars, Numbers } from "../lib/chart.js";
 import { downloadCsv } from "../lib/csv.js";
 import { navigate, url } from "../lib/router.js";
 import { SearchField } from "../lib/search_field.js";
-import { count, duration, plural } from "../lib/text.js";
+import { count, plural, roughDuration } from "../lib/text.js";
 import { Button, Empty, Foreign, Note, Pager, Problem, SkeletonCard, useTitle } from "../lib/ui.js";
 
 const PAGE_SIZE = 50;
@@ -32,7 +32,7 @@ const monthName = (month, style) =>
 
 const sum = (months, name) => months.reduce((total, one) => total + one[name], 0);
 
-const seconds = (value) => (value === null ? "–" : duration(value * 1000));
+const seconds = (value) => (value === null ? "–" : `about ${roughDuration(value)}`);
 
 /** The columns of the table: what they show and how they sort, the largest first. */
 const COLUMNS = {
@@ -63,7 +63,7 @@ export default function Usage({ query }) {
       <div class="page-head">
         <div>
           <h1>Usage</h1>
-          <p class="sub">Requests by month (UTC), and how long they took. A page of a query is a request.</p>
+          <p class="sub">Requests by month (UTC), and about how long they took. A page of a query is a request.</p>
         </div>
         <select
           aria-label="Period"
