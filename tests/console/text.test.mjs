@@ -40,6 +40,15 @@ test("a second machine is a warning, and missed calls are said", () => {
     assert.match(why, /^27 calls missed since (?!2026-03-14T)/);
 });
 
+test("a hint on the page of a connection names what is there", () => {
+  for (const code of ["paused", "quickbooks_failing", "company_file_moved"]) {
+    assert.match(text.hintOf({ code }), /on the page of the connection/);
+    assert.match(text.hintOnItsPage({ code }), /(Resume above|path below)/);
+    assert.doesNotMatch(text.hintOnItsPage({ code }), /the page of the connection/);
+  }
+  assert.equal(text.hintOnItsPage({ code: "other", hint: null }), undefined);
+});
+
 test("a rough duration has no more than two digits and one unit", () => {
   const words = [0, 0.0234, 4.26, 47.3, 120, 4000, 92_640, 400_000].map(text.roughDuration);
   assert.deepEqual(words, ["0 s", "23 ms", "4.3 s", "47 s", "2 min", "67 min", "26 h", "5 days"]);

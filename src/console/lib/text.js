@@ -363,6 +363,16 @@ export function hintOf(reason, lastError) {
 }
 
 /**
+ * Returns the hint of hintOf for a reader who is on the page of the connection.
+ *
+ * @param {Parameters<typeof hintOf>} what
+ */
+export const hintOnItsPage = (...what) =>
+  hintOf(...what)
+    ?.replace(/(choose Resume) on the page of the connection/i, "$1 above")
+    .replace("accept its path on the page of the connection", "accept its path below");
+
+/**
  * Returns how many requests wait to be sent.
  *
  * @param {{waiting: number, retryable: number}} counts

@@ -4,7 +4,7 @@ import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { health, hintOf, withLocalTimes } from "../lib/text.js";
+import { health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
   Badge,
@@ -190,7 +190,7 @@ function Health({ connection, load }) {
     const title = isWrongPassword
       ? html`The Web Connector called with a wrong password <${Ago} at=${connection.login_failed_at} />`
       : html`<${Foreign} text=${withLocalTimes(reason.message)} />`;
-    const hint = hintOf(reason, error);
+    const hint = hintOnItsPage(reason, error);
     return html`
       <${Note} tone=${isCalm ? "" : error || isWrongPassword ? "red" : "amber"} title=${title}>
         ${hint && html`<p>${hint}</p>`}
@@ -199,7 +199,7 @@ function Health({ connection, load }) {
     `;
   }
   if (!error) return null;
-  const hint = hintOf(error);
+  const hint = hintOnItsPage(error);
   return html`
     <${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
       ${hint && html`<p>${hint}</p>`}
