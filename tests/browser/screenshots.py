@@ -430,7 +430,8 @@ def with_failures(page: Page) -> None:
         "since": timestamp(noon - timedelta(days=1)),
         "until": timestamp(noon),
         "causes": [
-            {"cause": cause, "code": code, "message": message, "hint": "Query the object and use its ListID."}
+            {"cause": cause, "code": code, "message": message, "messages": 1 + place % 2, "meaning": None}
+            | {"hint": "Query the object and use its ListID."}
             | group(number, 400 // (number + place + 1))
             for place, (cause, code, message) in enumerate(causes)
             for number in range(5 - place)

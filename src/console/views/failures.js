@@ -3,8 +3,9 @@ import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ACTIONS, possible } from "../lib/bulk_actions.js";
 import { downloadCsv } from "../lib/csv.js";
+import { merged, saysOfCauses } from "../lib/failure_groups.js";
 import { navigate, url } from "../lib/router.js";
-import { causeOf, count, plural } from "../lib/text.js";
+import { count, plural } from "../lib/text.js";
 import { inWords, RangeBar, RangeSelect } from "../lib/time_range.js";
 import { Ago, Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 
@@ -29,7 +30,7 @@ const KINDS = {
     title: "By cause",
     none: "No request of this period failed.",
     name: (one) => one.cause,
-    says: (one) => [causeOf({ code: one.cause, message: one.message, details: {} }), one.hint],
+    says: saysOfCauses,
     filters: (one) => ({ state: "error", cause: one.cause }),
     noun: "request",
     columns: { cause: (one) => one.cause, code: (one) => one.code, message: (one) => one.message, ...COLUMNS },
@@ -38,7 +39,7 @@ const KINDS = {
     title: "By receiver of webhooks",
     none: "No webhook of this period is failing.",
     name: (one) => one.receiver,
-    says: (one) => [
+    says: ([one]) => [
       one.receiver,
       `${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? `: ${one.last_response.slice(0, 160)}` : ""}`,
     ],
@@ -127,24 +128,6 @@ function Incomplete({ data: { incomplete_connections: some, omitted_connections:
       ${groups > 0 && html`<p>${plural(groups, "smaller group")} left out. Choose a shorter time to see all.</p>`}
     <//>
   `;
-}
-
-/** Returns the groups of connections with the same name as one group, the largest first. */
-function merged(rows, nameOf) {
-  const groups = new Map();
-  for (const row of rows) {
-    const name = nameOf(row);
-    groups.set(name, [...(groups.get(name) ?? []), row]);
-  }
-  const total = (members) => members.reduce((sum, one) => sum + one.requests, 0);
-  return [...groups.values()]
-    .map((members) => ({
-      members,
-      requests: total(members),
-      first_at: members.reduce((first, one) => (one.first_at < first ? one.first_at : first), members[0].first_at),
-      newest: members.reduce((last, one) => (one.last_at > last.last_at ? one : last)),
-    }))
-    .toSorted((one, other) => other.requests - one.requests);
 }
 
 function Groups({ kind, name, data, done }) {
@@ -236,7 +219,7 @@ export const listOf = (kind, one, { since, to }) => ({
 
 function Group({ kind, group, data, open }) {
   const { members, newest, requests } = group;
-  const [title, detail] = kind.says(newest);
+  const [title, ...details] = kind.says([newest, ...members]);
   const actions = possible(kind.filters(newest)).filter((name) => kind.noun === "request" || name === "redeliver");
   const one = members.length === 1 ? members[0] : null;
   const numbers = kind.noun === "webhook" ? "Webhooks" : "Requests";
@@ -246,7 +229,7 @@ function Group({ kind, group, data, open }) {
         <span class="strong break"><${Foreign} text=${title} /></span>
         <span class="strong failed nowrap">${plural(requests, kind.noun)}</span>
       </div>
-      ${detail && html`<div class="muted small break"><${Foreign} text=${detail} /></div>`}
+      ${details.map((detail) => detail && html`<div class="muted small break"><${Foreign} text=${detail} /></div>`)}
       <div class="row between">
         <span class="small">
           ${

@@ -45,7 +45,9 @@ RECORDS_PER_READ = 100
 class FailureGroup:
     """Requests of a connection that failed for the same cause, or whose webhook failed at the same receiver.
 
-    `name` is the cause or the receiver. `first_at` and `last_at` are timestamps of the first and the last failure.
+    `name` is the cause or the receiver. `first_at` and `last_at` are timestamps. Those of a cause are the first and the
+    last change of the requests, because the range of time is about changes. Those of a receiver are the first failed
+    attempt that a record keeps, and the last attempt. `messages` is the number of different error messages.
     """
 
     name: str
@@ -54,6 +56,7 @@ class FailureGroup:
     first_at: str
     last_at: str
     newest: QueuedRequest
+    messages: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,21 @@ class _Read:
     incomplete: IncompleteConnection | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A request and the name of its group, or None if it belongs to none. It failed between two timestamps."""
+
+    name: str | None
+    connection: Connection
+    record: QueuedRequest
+    first_at: str
+    last_at: str
+
+    @property
+    def message(self) -> str | None:
+        return self.record.error.message if self.record.error else None
+
+
 class FailureReports:
     """Reads what failed in the oldest MAX_CONNECTIONS connections of an app, for MAX_SECONDS."""
 
@@ -102,9 +120,12 @@ class FailureReports:
         with ThreadPoolExecutor(PARALLEL_CONNECTIONS) as readers:
             read = list(readers.map(lambda connection: self._read(connection, within, deadline), connections))
         failed = [(one.connection, record) for one in read for record in one.records]
-        causes = _groups((record.cause, connection, record, _failed_at(record)) for connection, record in failed)
+        causes = _groups(
+            _Failure(record.cause, connection, record, record.updated_at, record.updated_at)
+            for connection, record in failed
+        )
         receivers = _groups(
-            (record.webhook.receiver, connection, record, _last_attempt_at(record))
+            _Failure(record.webhook.receiver, connection, record, *_first_and_last_attempt(record))
             for connection, record in failed
             if record.webhook.listed_state in FAILING
         )
@@ -167,24 +188,26 @@ def _is_failure(record: QueuedRequest) -> bool:
     return _is_of_failures((record.state, record.webhook.listed_state))
 
 
-def _failed_at(record: QueuedRequest) -> str:
-    """Return when QuickBooks refused the request. A request that failed otherwise has the time of its last change."""
-    return record.responded_at or record.updated_at
+def _first_and_last_attempt(record: QueuedRequest) -> tuple[str, str]:
+    """Return when the first failed webhook attempt began that the record keeps, and when the last attempt began."""
+    attempts = record.webhook.attempts
+    failed = [attempt.attempted_at for attempt in attempts if not attempt.succeeded]
+    last = attempts[-1].attempted_at if attempts else record.updated_at
+    return min(failed, default=last), last
 
 
-def _last_attempt_at(record: QueuedRequest) -> str:
-    return record.webhook.attempts[-1].attempted_at if record.webhook.attempts else record.updated_at
-
-
-def _groups(failures: Iterable[tuple[str | None, Connection, QueuedRequest, str]]) -> list[FailureGroup]:
-    """Return failures as groups. Each has a name, or None if it is not meant, and the time at which it happened."""
-    together: dict[tuple[str, str], list[tuple[str, QueuedRequest, Connection]]] = {}
-    for name, connection, record, at in failures:
-        if name is not None:
-            together.setdefault((name, connection.id), []).append((at, record, connection))
+def _groups(failures: Iterable[_Failure]) -> list[FailureGroup]:
+    """Return failures as groups, the largest first."""
+    together: dict[tuple[str, str], list[_Failure]] = {}
+    for failure in failures:
+        if failure.name is not None:
+            together.setdefault((failure.name, failure.connection.id), []).append(failure)
     groups = []
     for (name, _), members in together.items():
-        members.sort(key=lambda member: (member[0], member[1].id))
-        at, newest, connection = members[-1]
-        groups.append(FailureGroup(name, connection, len(members), members[0][0], at, newest))
+        newest = max(members, key=lambda member: (member.last_at, member.record.id))
+        first_at = min(member.first_at for member in members)
+        messages = len({member.message for member in members})
+        groups.append(
+            FailureGroup(name, newest.connection, len(members), first_at, newest.last_at, newest.record, messages)
+        )
     return sorted(groups, key=lambda group: (-group.requests, group.name, group.connection.id))

@@ -54,6 +54,9 @@ AWAITING_APPROVAL = frozenset(state for state in ListedWebhookState if state.sta
 FAILING = frozenset({ListedWebhookState.RETRYING, ListedWebhookState.FAILED, ListedWebhookState.APPROVAL_FAILED})
 """The states of a webhook whose last attempt failed, whether or not it is tried again."""
 
+SUCCESS = range(200, 300)
+"""The status codes of a receiver that accepted the event."""
+
 
 @dataclass(frozen=True, slots=True)
 class WebhookAttempt:
@@ -67,6 +70,11 @@ class WebhookAttempt:
     status_code: int | None = None
     duration_ms: int | None = None
     next_attempt_at: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the receiver accepted the event."""
+        return self.status_code in SUCCESS
 
 
 @dataclass(frozen=True, slots=True)

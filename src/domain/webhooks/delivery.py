@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from domain.errors import Conflict, InvalidRequest
 from domain.records.request import ENDED, QueuedRequest, Tombstone
-from domain.records.webhook import WebhookAttempt, WebhookState
+from domain.records.webhook import SUCCESS, WebhookAttempt, WebhookState
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import parse_url
@@ -58,7 +58,6 @@ MAX_COMMITS = 20
 same time change it once each."""
 
 _GONE = 410
-_SUCCESS = range(200, 300)
 _REDIRECTS = range(300, 400)
 
 
@@ -333,7 +332,7 @@ def attempt_of(response: Response, outcome: AttemptOutcome, start: datetime, end
 
 def is_success(response: HttpResponse) -> bool:
     """Whether the receiver accepted the event."""
-    return response.status in _SUCCESS
+    return response.status in SUCCESS
 
 
 def receiver_of(url: str) -> str:
@@ -380,7 +379,7 @@ def failure_of(response: Response) -> str:
 
 def _response_text(response: Response) -> str:
     """Return the text of the response, or a description of the failure if there is no text."""
-    if isinstance(response, HttpResponse) and (response.body or response.status in _SUCCESS):
+    if isinstance(response, HttpResponse) and (response.body or response.status in SUCCESS):
         return response.body
     return failure_of(response)
 

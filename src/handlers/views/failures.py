@@ -8,7 +8,9 @@ from typing_extensions import TypedDict
 
 from domain.listing.causes import MAX_GROUPS, MAX_RECORDS
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS
+from domain.qbxml.codes.statuses import describe_status
 from domain.timestamps import timestamp
+from domain.webhooks.defaults import MAX_ATTEMPTS_KEPT
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
@@ -28,9 +30,18 @@ class FailureGroupView(TypedDict):
     connection_id: Uuid
     connection_name: str | None
     requests: Annotated[int, Schema("How many requests failed so", minimum=1)]
-    first_at: Annotated[Moment, Schema("When the first of them failed")]
-    last_at: Annotated[Moment, Schema("When the last of them failed")]
-    newest_request_id: Annotated[Uuid, Schema("The request that failed last")]
+    first_at: Annotated[
+        Moment,
+        Schema(
+            "Of a cause, the earliest `updated_at` of the requests. Of a receiver, when the first failed webhook "
+            f"attempt began that a request keeps: each keeps its last {MAX_ATTEMPTS_KEPT}"
+        ),
+    ]
+    last_at: Annotated[
+        Moment,
+        Schema("Of a cause, the latest `updated_at` of the requests. Of a receiver, when the last attempt began"),
+    ]
+    newest_request_id: Annotated[Uuid, Schema("The request with the time `last_at`")]
 
 
 class CauseView(FailureGroupView):
@@ -43,8 +54,14 @@ class CauseView(FailureGroupView):
             "of the filter `cause`"
         ),
     ]
-    code: Annotated[str, Schema("The code of the error of the request that failed last")]
+    code: Annotated[str, Schema("The code of the error of `newest_request_id`")]
     message: Annotated[str, Schema(f"The message of this error, up to {MAX_TEXT} characters")]
+    messages: Annotated[
+        int, Schema("How many different messages the errors of the requests have. 1: all have `message`", minimum=1)
+    ]
+    meaning: Annotated[
+        str | None, Schema("What the status code of QuickBooks means, whatever the message. Null if that is not known")
+    ]
     hint: Annotated[str | None, Schema(f"What to do about it, up to {MAX_TEXT} characters")]
 
 
@@ -114,8 +131,17 @@ def _cause(group: FailureGroup) -> CauseView:
         "cause": group.name,
         "code": error.code if error else group.name,
         "message": (short(error.message) or "") if error else "",
+        "messages": group.messages,
+        "meaning": _meaning(group),
         "hint": short(error.details.get("hint")) if error else None,
     }
+
+
+def _meaning(group: FailureGroup) -> str | None:
+    if not group.name.isdecimal():
+        return None
+    error = group.newest.error
+    return describe_status(int(group.name), error.message if error else None).message
 
 
 def _receiver(group: FailureGroup) -> ReceiverView:

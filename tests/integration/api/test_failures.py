@@ -19,14 +19,14 @@ PATH = "/api/v1/failures"
 OTHER = "c0000000-0000-4000-8000-0000000000ff"
 
 
-def fail(deployment: Deployment, app_id: str, connection_id: str, status: int) -> str:
+def fail(deployment: Deployment, app_id: str, connection_id: str, status: int, message: str = "It failed.") -> str:
     """Store a request that QuickBooks refused, and return its id."""
     record = a_record(app_id=app_id, connection_id=connection_id)
     sent = record.claimed("", NOON).sent(NOON).as_change_of(record)
     details = {"status_code": status, "hint": "Correct it."}
     deployment.store.commit(AddRequest(record, REQUEST_XML, ""))
     deployment.store.commit(ChangeRequest(record, sent))
-    failed = sent.failed(NOON, ErrorCode.QUICKBOOKS_ERROR, "It failed.", details)
+    failed = sent.failed(NOON, ErrorCode.QUICKBOOKS_ERROR, message, details)
     deployment.store.commit(ChangeRequest(sent, failed))
     return record.id
 
@@ -54,6 +54,8 @@ def test_an_app_sees_its_failures_by_cause_and_no_others(deployment: Deployment)
         "cause": "3170",
         "code": "quickbooks_error",
         "message": "It failed.",
+        "messages": 1,
+        "meaning": None,
         "hint": "Correct it.",
         "connection_id": CONNECTION_ID,
         "connection_name": data["causes"][0]["connection_name"],
@@ -65,6 +67,17 @@ def test_an_app_sees_its_failures_by_cause_and_no_others(deployment: Deployment)
     assert data["causes"][0]["newest_request_id"] in {ids[0], ids[2]}
     assert (data["receivers"], data["incomplete_connections"], data["omitted_connections"]) == ([], [], 0)
     assert failures(deployment, "?since=2026-03-01T00:00:00Z&until=2026-03-02T00:00:00Z")["causes"] == []
+
+
+def test_a_cause_says_how_many_messages_it_has_and_what_it_means(deployment: Deployment) -> None:
+    messages = ["No customer Ann.", "No customer Bob.", "No customer Ann."]
+    ids = [fail(deployment, deployment.app_id, CONNECTION_ID, 3140, message) for message in messages]
+
+    [cause] = failures(deployment)["causes"]
+
+    assert (cause["requests"], cause["messages"]) == (3, 2)
+    assert cause["message"] == messages[ids.index(cause["newest_request_id"])]
+    assert cause["meaning"] == "The request refers to an object that does not exist in this company file."
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from domain.listing.causes import FailureGroup, FailureReports
 from domain.listing.filters import RequestFilter
 from domain.listing.overview import MAX_SECONDS
 from domain.records.request import ENDED, QueuedRequest, RequestError, State
-from domain.records.webhook import FAILING, Webhook, WebhookAttempt
+from domain.records.webhook import FAILING, Webhook, WebhookAttempt, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import TimeRange, timestamp
 from handlers.views.failures import failures
@@ -133,8 +133,11 @@ def test_the_filters_of_a_group_mean_exactly_its_requests(
         which = RequestFilter(state=State.ERROR, cause=one.name, updated_since=within.start, updated_before=within.end)
         meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
         assert len(meant) == one.requests
-        times = sorted(record.responded_at or record.updated_at for record in meant)
+        times = sorted(record.updated_at for record in meant)
         assert (one.first_at, one.last_at) == (times[0], times[-1])
+        assert one.first_at in within
+        assert one.last_at in within
+        assert one.messages == len({record.error.message for record in meant if record.error})
         assert one.newest in meant
     for one in report.receivers:
         which = RequestFilter(
@@ -142,6 +145,22 @@ def test_the_filters_of_a_group_mean_exactly_its_requests(
         )
         meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
         assert len([record for record in meant if is_failure(record)]) == one.requests
+
+
+@given(st.lists(st.sampled_from([200, 204, 404, 503, None]), min_size=1, max_size=20))
+def test_a_receiver_fails_from_the_first_failed_attempt_on(statuses: list[int | None]) -> None:
+    """Each attempt changes the request, so its last change says nothing about the first failure."""
+    times = [timestamp(NOON - timedelta(hours=30 - number)) for number in range(len(statuses) + 1)]
+    attempts = [WebhookAttempt(at, "", status) for at, status in zip(times, [*statuses, 503], strict=True)]
+    store, past = FakeStore(), a_record(state=State.RESPONSE_RECEIVED)
+    webhook = Webhook(WebhookState.FAILED, "https://shop.example", tuple(attempts))
+    store.commit(Put(None, a_connection()))
+    store.commit(AddRequest(replace(past, webhook=webhook), REQUEST_XML, ""))
+
+    [group] = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, TimeRange("2026")).receivers
+
+    failed = [attempt.attempted_at for attempt in attempts if attempt.status_code not in {200, 204}]
+    assert (group.first_at, group.last_at) == (failed[0], times[-1])
 
 
 @settings(deadline=None)

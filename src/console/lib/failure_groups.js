@@ -1,0 +1,41 @@
+// What failed, in groups of all connections, and what is said about them.
+import { causeOf } from "./text.js";
+
+/**
+ * Returns the groups of connections with the same name as one group, the largest first.
+ *
+ * @param {Record<string, any>[]} rows
+ * @param {(row: Record<string, any>) => string} nameOf
+ */
+export function merged(rows, nameOf) {
+  /** @type {Map<string, Record<string, any>[]>} */
+  const groups = new Map();
+  for (const row of rows) {
+    const name = nameOf(row);
+    groups.set(name, [...(groups.get(name) ?? []), row]);
+  }
+  /** @param {Record<string, any>[]} members */
+  const total = (members) => members.reduce((sum, one) => sum + one.requests, 0);
+  return [...groups.values()]
+    .map((members) => ({
+      members,
+      requests: total(members),
+      first_at: members.reduce((first, one) => (one.first_at < first ? one.first_at : first), members[0].first_at),
+      newest: members.reduce((last, one) => (one.last_at > last.last_at ? one : last)),
+    }))
+    .toSorted((one, other) => other.requests - one.requests);
+}
+
+/**
+ * Returns what is said about causes of the same name, the newest first: a title and what is below it. The title is the
+ * message only if all requests have it.
+ *
+ * @param {Record<string, any>[]} causes
+ */
+export function saysOfCauses(causes) {
+  const [{ cause, message, meaning, hint }] = causes;
+  /** @param {string} text */
+  const titleOf = (text) => causeOf({ code: cause, message: text, details: {} });
+  const isOne = causes.every((one) => one.messages === 1 && one.message === message);
+  return isOne ? [titleOf(message), hint] : [titleOf(meaning ?? "Different messages"), `For example: ${message}`, hint];
+}
