@@ -247,8 +247,9 @@ class Connection:
         return replace(self, updated_at=now, revision=self.revision + 1)
 
     def removed(self, now: str) -> Connection:
-        """Return the deleted connection. It has no password and no session."""
-        return replace(self, deleted_at=now, password_hash=None, session_id=None).changed(now)
+        """Return the deleted connection. It has no password, no session and no name of the contact."""
+        gone = replace(self, deleted_at=now, password_hash=None, session_id=None, qwc_name=QWC_NAME)
+        return gone.changed(now)
 
     @property
     def is_of_key(self) -> bool:

@@ -42,7 +42,7 @@ from domain.timestamps import day_of, timestamp
 from domain.web_connector.outcomes.lost_response import MAX_SESSIONS
 from domain.webhooks.ports import PlannedChanges
 from domain.webhooks.unrecorded_events import first_attempts
-from domain.whole_values import MatchedAs, marked
+from domain.whole_values import HAS_MARKS, MatchedAs, marked
 from handlers.common.bootstrap import services
 from local.emulated_dynamodb import emulated_dynamodb
 from local.sam_local import samples
@@ -507,7 +507,8 @@ def packs_a_removed_text(recorder: Recorder) -> None:
 
 def searches_packed_and_sent_requests(recorder: Recorder) -> None:
     """Search for the number of a request that is packed, and of one that is sent."""
-    earlier, number = timestamp(NOON.replace(day=1)), marked(MatchedAs.NUMBER, "1042")
+    earlier = timestamp(NOON.replace(day=1))
+    number = f"{HAS_MARKS}\n{marked(MatchedAs.NUMBER, '1042')}"
     packed, sent = a_record(inserted_at=earlier, updated_at=earlier), a_record(state=State.SENT)
     recorder.store.commit(AddRequest(packed, REQUEST_XML, number))
     for _ in range(4):
