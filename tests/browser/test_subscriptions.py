@@ -68,7 +68,12 @@ def test_a_subscription_is_created_and_read(console: Console) -> None:
     changes.first.get_by_title("Only this record").click()
     expect(changes).to_have_count(1)
     console.sees("1 change in the last seven days.")
-    dialog.get_by_label("ListID or TxnID of a record").fill("no such record")
+    of_record = dialog.get_by_label("ListID or TxnID of a record")
+    of_record.fill("no such record")
+    dialog.get_by_role("button", name="Show").click()
+    expect(of_record).to_have_accessible_description("Enter a ListID or TxnID, such as 80000001-1234567890.")
+    console.sees("1 change in the last seven days.")
+    of_record.fill("FFFFFFFF-1")
     dialog.get_by_role("button", name="Show").click()
     console.sees("No change in the last seven days.")
 

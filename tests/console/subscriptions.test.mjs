@@ -184,3 +184,9 @@ test("a record is called by its full name, its name or its number", () => {
   assert.equal(title({}), null);
   assert.equal(title(undefined), null);
 });
+
+test("only an id is searched for among the changes", () => {
+  for (const id of ["", "80000001-1234567890", "1a2B-1"]) assert.equal(subscriptions.idProblem(id), "", id);
+  for (const text of ["Ada Kern", "1042", "80000001-", "-1", "8000000G-1", "80000001-1 "])
+    assert.match(subscriptions.idProblem(text), /^Enter a ListID or TxnID, such as 80000001-1234567890/, text);
+});

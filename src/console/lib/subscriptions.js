@@ -294,6 +294,16 @@ export function changesOf(found) {
   return oldestFirst.toReversed();
 }
 
+const RECORD_ID = /^[0-9A-F]+-[0-9]+$/i;
+
+/**
+ * Returns what is wrong with the id of a record that a person has entered, or "". No id is right too.
+ *
+ * @param {string} id
+ */
+export const idProblem = (id) =>
+  !id || RECORD_ID.test(id) ? "" : "Enter a ListID or TxnID, such as 80000001-1234567890.";
+
 /**
  * Returns what a record is called, or null.
  *

@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { Dialog } from "../lib/dialogs.js";
-import { changesOf, objectTitle, recordTitle } from "../lib/subscriptions.js";
+import { changesOf, idProblem, objectTitle, recordTitle } from "../lib/subscriptions.js";
 import { fullTime, plural } from "../lib/text.js";
 import { Ago, Badge, Button, Field, Foreign, Problem } from "../lib/ui.js";
 
@@ -15,14 +15,18 @@ const SHOWN_FIELDS = 8;
 export function RecordChanges({ id, object, close }) {
   const [typed, setTyped] = useState("");
   const [recordId, setRecordId] = useState("");
+  const [problem, setProblem] = useState("");
   const search = useChanges(id, object, recordId);
   const choose = (one) => {
     setTyped(one);
+    setProblem("");
     setRecordId(one);
   };
   const submit = (event) => {
     event.preventDefault();
-    setRecordId(typed.trim());
+    const found = idProblem(typed.trim());
+    setProblem(found);
+    if (!found) setRecordId(typed.trim());
   };
   return html`
     <${Dialog}
@@ -31,7 +35,11 @@ export function RecordChanges({ id, object, close }) {
       actions=${html`<${Button} kind="primary" onClick=${close}>Close<//>`}
     >
       <form onSubmit=${submit}>
-        <${Field} label="ListID or TxnID of a record" help="Without one, the changes of all records are shown.">
+        <${Field}
+          label="ListID or TxnID of a record"
+          help="Without one, the changes of all records are shown."
+          problem=${problem}
+        >
           ${(control) => html`
             <div class="row oneline">
               <input
@@ -40,7 +48,10 @@ export function RecordChanges({ id, object, close }) {
                 maxlength="40"
                 spellcheck=${false}
                 value=${typed}
-                onInput=${(event) => setTyped(event.target.value)}
+                onInput=${(event) => {
+                  setTyped(event.target.value);
+                  setProblem("");
+                }}
               />
               <${Button} type="submit">Show<//>
             </div>
