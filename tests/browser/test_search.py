@@ -279,6 +279,9 @@ def test_nothing_was_found_only_if_nothing_was_left_out(
     for text in said:
         expect(console.page.get_by_role("alert")).to_contain_text(text)
     assert console.page.get_by_role("alert").count() == bool(said)
+    expect(console.link("Search")).to_have_attribute("aria-current", "page")
+    console.link("Search for a part of a text").click()
+    console.page.wait_for_url("**/search?search=Ann&part=true")
 
 
 def test_a_search_for_a_value_continues_and_says_what_a_request_is(console: Console) -> None:

@@ -66,7 +66,11 @@ export function ValueResults({ value, part }) {
         hits.length === 0 &&
         html`
           <div class="card">
-            <${Empty} icon="search" title=${isWhole ? "Nothing was found" : "Nothing in what was searched"}>
+            <${Empty}
+              icon="search"
+              title=${isWhole ? "Nothing was found" : "Nothing in what was searched"}
+              actions=${html`<a class="button primary" href=${part}>Search for a part of a text</a>`}
+            >
               ${
                 isWhole
                   ? "No request has this label, number, customer, vendor or error."
@@ -79,7 +83,7 @@ export function ValueResults({ value, part }) {
       <p class="muted small">
         Compared as a whole, without regard to case: labels, RefNumber, TxnID, names of customers and vendors, and error
         codes, status codes and messages.${" "}
-        <a href=${part}>Search for a part of a text</a>, one connection after the other.
+        ${hits.length > 0 && html`<a href=${part}>Search for a part of a text</a>, one connection after the other.`}
       </p>
     </section>
   `;
