@@ -89,6 +89,8 @@ CHECKED = (
     "compose-payment",
     "compose-pick",
     "compose-query",
+    "compose-type",
+    "compose-query-date",
     "compose-query-name",
     "reference",
     "reference-field",
