@@ -195,3 +195,21 @@ def test_a_read_only_key_cannot_select(console: Console) -> None:
     expect(console.page.locator("table.requests tbody tr")).to_have_count(1)
     assert console.page.get_by_role("checkbox").count() == 0
     assert bar(console).count() == 0
+
+
+def test_webhooks_are_not_counted_while_a_bound_is_half_a_date(console: Console) -> None:
+    """A browser gives such a date the text of an empty field, and without the bound more webhooks would be sent."""
+    connection = console.service.connection()
+    query(connection)
+    console.sign_in(f"/app/connections/{connection.id}")
+    console.button("Bulk actions").click()
+    console.page.get_by_label("Redeliver webhooks").check()
+    since = console.page.get_by_label("Failed since (optional)")
+    since.fill("")
+    since.press_sequentially("01312026")
+    bodies = bodies_of(console, "/redeliver")
+
+    console.button("Count").click()
+    expect(since).to_be_focused()
+    console.sees_heading("Bulk actions")
+    assert bodies == []

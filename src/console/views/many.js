@@ -92,7 +92,7 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
   const buttons = {
     choose: html`
       <${Button} onClick=${onClose}>Cancel<//>
-      <${Button} kind="primary" onClick=${() => work("counting")}>Count<//>
+      <${Button} kind="primary" onClick=${() => isComplete() && work("counting")}>Count<//>
     `,
     counting: html`<${Button} onClick=${stop}>Stop<//>`,
     ask: html`
@@ -209,3 +209,6 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
     <//>
   `;
 }
+
+/** Whether each input of the dialog has a whole value. If not, the browser says so at the first one that has not. */
+const isComplete = () => [...document.querySelectorAll("dialog[open] input")].every((input) => input.reportValidity());
