@@ -930,7 +930,7 @@ def main(arguments: list[str]) -> int:
     """Write the screenshots and return the exit status."""
     with_pictures = arguments[:1] == ["--pictures"]
     arguments = arguments[with_pictures:]
-    if not arguments or not set(arguments[1:]) <= set(VIEWS):
+    if not arguments or arguments[0].startswith("-") or not set(arguments[1:]) <= set(VIEWS):
         print(__doc__, "The views are:", *VIEWS)  # noqa: T201 - a program's help
         return 2
     if CHROMIUM is None:
