@@ -172,7 +172,7 @@ def test_an_update_shows_the_changes_that_are_approved(console: Console) -> None
     console.sign_in(f"/app/approvals?connection={connection.id}")
 
     shown = row(console, "Adds the customer Ada, or changes it if it exists")
-    changes = shown.get_by_role("region", name="Changes")
+    changes = shown.get_by_role("group", name="Changes")
     expect(changes.get_by_role("row")).to_have_count(3)
     expect(changes.get_by_role("row").filter(has_text="Phone")).to_have_text("Phone12")
     expect(changes).to_contain_text("Bill address, city")

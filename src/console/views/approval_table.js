@@ -73,7 +73,7 @@ const Fields = ({ fields, onlyBefore }) => html`
 `;
 
 const Compared = ({ fields }) => html`
-  <div class="table-wrap" tabindex="0" role="region" aria-label="Changes">
+  <div class="table-wrap" tabindex="0" role="group" aria-label="Changes">
     <table class="change-table">
       <thead>
         <tr>
@@ -101,7 +101,7 @@ const Compared = ({ fields }) => html`
 
 function Lines({ lines: { title, columns, rows }, isWhole, isCompared, onlyBefore }) {
   return html`
-    <div class="table-wrap" tabindex="0" role="region" aria-label=${title}>
+    <div class="table-wrap" tabindex="0" role="group" aria-label=${title}>
       <table class="change-table lines">
         <thead>
           <tr>
