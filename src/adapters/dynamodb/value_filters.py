@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _BITS_PER_VALUE = 12
 _BITS_SET = 8
-"""The number with the fewest reads for nothing at this size."""
+"""The number with the fewest needless reads at this size."""
 
 
 def filter_of(values: Collection[str]) -> bytes:
@@ -26,7 +26,7 @@ def filter_of(values: Collection[str]) -> bytes:
 
 
 def hashes_of(value: str) -> list[int]:
-    """Return the hashes of a value, each of which sets a bit. To compute them takes longer than to test a filter."""
+    """Return the hashes of a value, each of which sets a bit. Computing them takes longer than testing a filter."""
     digest = blake2b(value.encode(errors="surrogatepass"), digest_size=16).digest()
     first, step = int.from_bytes(digest[:8]), int.from_bytes(digest[8:])
     return [first + number * step for number in range(_BITS_SET)]

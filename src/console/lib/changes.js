@@ -158,8 +158,8 @@ const meantBy = (/** @type {Tree | undefined} */ reference) =>
 
 /**
  * Returns the request of the form: an object with the changes of an earlier request. `read` is the object for which the
- * request was made, if that is known. Then what the request repeats of it is no change, and the request has removed the
- * lines of it that it does not name. All other lines stay, because they may be new.
+ * request was made, if that is known. A value that the request repeats from `read` is not a change. A line of `read`
+ * that the request does not name was removed. All other lines stay, because they may be new.
  *
  * @param {RequestType} type
  * @param {Tree} base

@@ -4,10 +4,10 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { SearchField } from "../lib/search_field.js";
-import { count, duration, plural, requestTitle } from "../lib/text.js";
-import { Ago, Button, Empty, explain, Foreign, Note, StateBadge, useTitle } from "../lib/ui.js";
+import { count, duration, plural } from "../lib/text.js";
+import { Button, Empty, explain, Foreign, Note, useTitle } from "../lib/ui.js";
 import { Searched } from "./request_list.js";
-import { ValueResults } from "./search_values.js";
+import { HitLine, ValueResults } from "./search_values.js";
 
 const MAX_CONNECTIONS = 20;
 const MAX_MILLISECONDS = 5000;
@@ -274,17 +274,7 @@ function Found({ one: { connection, total, hits }, phrase }) {
       <ul class="items">
         ${hits.map(
           (hit) => html`
-            <li key=${hit.id} class="row between">
-              <span class="break">
-                <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
-                ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
-                ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
-              </span>
-              <span class="row">
-                <${StateBadge} state=${hit.state} />
-                <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
-              </span>
-            </li>
+            <li key=${hit.id}><${HitLine} hit=${hit} /></li>
           `,
         )}
       </ul>

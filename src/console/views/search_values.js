@@ -116,21 +116,26 @@ function Unsearched({ data: { unsearched_connections: connections, omitted_conne
 
 const Name = ({ name }) => html`<${Foreign} text=${name ?? "Unnamed connection"} />`;
 
+/** What a request is, with its state and when it was queued. */
+export const HitLine = ({ hit }) => html`
+  <div class="row between">
+    <span class="break">
+      <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
+      ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
+      ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
+    </span>
+    <span class="row">
+      <${StateBadge} state=${hit.state} />
+      <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
+    </span>
+  </div>
+`;
+
 function Hit({ hit }) {
   const error = hit.cause && `${hit.cause} · ${hit.message}`;
   return html`
     <li>
-      <div class="row between">
-        <span class="break">
-          <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
-          ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
-          ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
-        </span>
-        <span class="row">
-          <${StateBadge} state=${hit.state} />
-          <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
-        </span>
-      </div>
+      <${HitLine} hit=${hit} />
       <div class="muted small break">
         <a href=${url(`/connections/${hit.connection_id}`)}><${Name} name=${hit.connection_name} /></a>
         ${` · found as ${hit.matched.map((kind) => KINDS[kind] ?? kind).join(", ")}`}

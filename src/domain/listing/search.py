@@ -298,7 +298,7 @@ class Search:
 
 
 def texts_without_response(store: RecordReads, ids: Sequence[str]) -> Mapping[str, str]:
-    """Return the search texts of those requests beside which a response is stored that they do not have, by id."""
+    """Return the search texts of requests whose stored response is not theirs yet, by id."""
     batch = store.request_batch(ids)
     stray = [record for record in batch.records if batch.has_stray_response(record)]
     listed = batch.with_bodies(stray, max_response_bytes=0, max_total_bytes=MAX_WIRE_BYTES * len(ids))
