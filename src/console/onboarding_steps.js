@@ -1,6 +1,7 @@
 // The steps of the onboarding page.
 import { html, useRef, useState } from "./vendor/preact.js";
 import { CopyButton } from "./lib/copying.js";
+import { MOVE, RemoveFromOld } from "./lib/new_computer.js";
 import { call, destination } from "./lib/onboarding_call.js";
 import { problemText } from "./lib/onboarding_problems.js";
 import { fullTime } from "./lib/text.js";
@@ -199,11 +200,8 @@ export function Steps({ progress, error }) {
           it.
         </p>
       <//>
-      <${Help} ...${topic("move")} title="Move to a new computer">
-        <p>
-          On the old computer, select the application in the Web Connector and choose${" "}<strong>Remove</strong>.
-          Otherwise both computers call. Then follow the steps above on the new one.
-        </p>
+      <${Help} ...${topic("move")} title=${MOVE}>
+        <p><${RemoveFromOld} /> Then follow the steps above on the new one.</p>
       <//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message">
         <p>

@@ -679,7 +679,7 @@ def with_sessions(page: Page) -> None:
     path = "C:\\Users\\Public\\Documents\\Intuit\\QuickBooks\\Böttcher & Söhne.qbw"
     ends = (
         ("running", None, None, 12),
-        ("completed", None, 84, 3),
+        ("completed", None, 84, 0),
         ("stopped", "The Web Connector closed this session before it returned the answer of QuickBooks.", 9, 0),
         ("stopped", f"The open company file is not the file of this connection: {HOSTILE * 2}", 3, 0),
         ("completed", None, 5_400, 1_204),
@@ -692,11 +692,12 @@ def with_sessions(page: Page) -> None:
             "result": result,
             "message": message,
             "requests": requests,
+            "subscription_messages": (0, 14, 0, 0, 1)[number],
             "address": ("203.0.113.7", "2001:db8:85a3:8d3:1319:8a2e:370:7348", None)[number % 3],
             "web_connector_version": "2.3.0.215" if number % 2 else None,
-            "quickbooks_product_name": product if requests else None,
-            "quickbooks_version": "34.0" if requests else None,
-            "company_file_path": path if requests else None,
+            "quickbooks_product_name": product if result != "stopped" else None,
+            "quickbooks_version": "34.0" if result != "stopped" else None,
+            "company_file_path": path if result != "stopped" else None,
         }
         for number, (result, message, seconds, requests) in enumerate(ends)
     ]
@@ -808,6 +809,9 @@ VIEWS: Mapping[str, View] = {
         "/app/connections/{connection}/subscriptions", with_subscriptions(READING), scope="read_only"
     ),
     "sessions": View("/app/connections/{connection}/sessions"),
+    "settings-machine": View("/app/connections/{connection}/settings", with_sessions),
+    "settings-move": View("/app/connections/{connection}/settings?open=move"),
+    "settings-move-viewer": View("/app/connections/{connection}/settings?open=move", scope="read_only"),
     "sessions-of-two-machines": View("/app/connections/{connection}/sessions", with_sessions),
     "sessions-none": View("/app/connections/{empty}/sessions"),
     "contact": View("/app/contact", with_contact),

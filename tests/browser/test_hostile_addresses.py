@@ -54,7 +54,7 @@ VIEWS = (
         (("connection", "{connection}"), ("step", "wait")),
     ),
     View("/connections/{connection}", (CONNECTION, LIST)),
-    View("/connections/{connection}/settings", (CONNECTION,)),
+    View("/connections/{connection}/settings", (CONNECTION, f"{CONNECTION}/sessions"), (("open", "move"),)),
     View(
         "/approvals",
         ("connections", CONNECTION, LIST, LIST_OF_ANY),

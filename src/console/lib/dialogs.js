@@ -2,9 +2,13 @@
 import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Button, explain, Note, toast } from "./ui.js";
 
+let dialogs = 0;
+
 /** A modal dialog; the element itself keeps the focus inside and closes on Escape. */
 export function Dialog({ title, onClose, children, actions }) {
   const element = useRef(/** @type {any} */ (null));
+  // A dialog can open another one.
+  const [titleId] = useState(() => `dialog-title-${(dialogs += 1)}`);
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog.showModal();
@@ -12,9 +16,9 @@ export function Dialog({ title, onClose, children, actions }) {
     return () => dialog.close();
   }, []);
   return html`
-    <dialog ref=${element} aria-labelledby="dialog-title" onClose=${onClose} onCancel=${onClose}>
+    <dialog ref=${element} aria-labelledby=${titleId} onClose=${onClose} onCancel=${onClose}>
       <div class="body">
-        <h2 id="dialog-title">${title}</h2>
+        <h2 id=${titleId}>${title}</h2>
         ${children}
       </div>
       <footer>${actions}</footer>

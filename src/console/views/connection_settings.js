@@ -1,23 +1,22 @@
 // The settings of a connection, its Web Connector, and the actions that cannot be undone.
-import { html, useState } from "../vendor/preact.js";
+import { html } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
-import { CopyIcon } from "../lib/copying.js";
-import { ActionButton, Dialog } from "../lib/dialogs.js";
+import { ActionButton } from "../lib/dialogs.js";
 import { forgetConnections } from "../lib/known_connections.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { fullTime } from "../lib/text.js";
-import { Ago, Button, Foreign, SkeletonCard, toast } from "../lib/ui.js";
+import { Foreign, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { General } from "./general_settings.js";
-import { downloadQwc, NewPassword, OnboardingLink, Password } from "./web_connector_setup.js";
+import { WebConnector } from "./web_connector_card.js";
 
-export default function ConnectionSettings({ parts: [id, tab] }) {
+export default function ConnectionSettings({ parts: [id, tab], query }) {
   return html`
     <${ConnectionFrame} id=${id} tab=${tab}>
       ${(connection, load) =>
         connection
-          ? html`<${Settings} connection=${connection} load=${load} />`
+          ? html`<${Settings} connection=${connection} load=${load} open=${query.open} />`
           : html`
             <div class="columns">
               <${SkeletonCard} lines=${9} />
@@ -28,59 +27,16 @@ export default function ConnectionSettings({ parts: [id, tab] }) {
   `;
 }
 
-function Settings({ connection, load }) {
+function Settings({ connection, load, open }) {
   return html`
     <div class="columns">
       <div class="stack"><${General} connection=${connection} load=${load} /></div>
       <div class="stack">
-        ${!connection.simulated && html`<${WebConnector} connection=${connection} load=${load} />`}
+        ${!connection.simulated && html`<${WebConnector} connection=${connection} open=${open} />`}
         <${Facts} connection=${connection} />
         ${session.may("delete_connection") && html`<${Danger} connection=${connection} load=${load} />`}
       </div>
     </div>
-  `;
-}
-
-function WebConnector({ connection }) {
-  const [password, setPassword] = useState(null);
-  return html`
-    <section class="card" aria-label="Web Connector">
-      <header><h2>Web Connector</h2></header>
-      <div class="body stack">
-        <dl class="facts">
-          <dt>User name</dt>
-          <dd class="id">
-            <code>${connection.username}</code>
-            <${CopyIcon} text=${connection.username} what="the user name" />
-          </dd>
-          <dt>Password</dt>
-          <dd>
-            ${
-              connection.password_changed_at
-                ? html`Last changed <${Ago} at=${connection.password_changed_at} />`
-                : "Not set"
-            }
-          </dd>
-        </dl>
-        <div class="row">
-          <${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
-          <${NewPassword} connection=${connection} done=${setPassword} />
-        </div>
-        ${session.may("create_onboarding_link") && html`<${OnboardingLink} connection=${connection} />`}
-        ${
-          password &&
-          html`
-            <${Dialog}
-              title="The new password"
-              onClose=${() => setPassword(null)}
-              actions=${html`<${Button} kind="primary" onClick=${() => setPassword(null)}>Done<//>`}
-            >
-              <${Password} password=${password} />
-            <//>
-          `
-        }
-      </div>
-    </section>
   `;
 }
 

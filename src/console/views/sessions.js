@@ -1,7 +1,7 @@
 // The sessions of the Web Connector, as a tab of a connection.
 import { html } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { duration, fullTime, millisecondsBetween, plural, withLocalTimes } from "../lib/text.js";
+import { asOf, duration, fullTime, millisecondsBetween, plural, withLocalTimes } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, explain, Foreign, Problem, SkeletonRows } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 
@@ -41,7 +41,7 @@ function List({ id }) {
         <table class="responsive sessions">
           <thead>
             <tr>
-              <th scope="col">Began</th>
+              <th scope="col">Began and ended</th>
               <th scope="col">Result</th>
               <th scope="col">Web Connector</th>
               <th scope="col">Company file and QuickBooks</th>
@@ -88,6 +88,22 @@ function Addresses({ sessions }) {
   `;
 }
 
+/** When a session ended and how long it was open, with the day if it is not the one on which it began. */
+function End({ began, ended }) {
+  if (!ended) return html`Still open, began <${Ago} at=${began} />`;
+  const time = html`<time datetime=${ended} title=${fullTime(ended)}>${asOf(ended, Date.parse(began))}</time>`;
+  return html`Ended ${time}, open for ${duration(millisecondsBetween(began, ended))}`;
+}
+
+/** What a session did, in words. A session of an older release does not know what it read for subscriptions. */
+const workOf = ({ requests, subscription_messages: messages, result }) =>
+  [
+    requests > 0 && `${plural(requests, "request")} answered`,
+    messages > 0 && `Subscriptions read in ${plural(messages, "message")}`,
+  ]
+    .filter(Boolean)
+    .join(". ") || (result === "running" ? "No request answered yet" : "No request answered");
+
 function Row({ session }) {
   const { name, tone } = RESULTS[session.result] ?? { name: session.result, tone: "grey" };
   const { began_at: began, ended_at: ended, company_file_path: path, message } = session;
@@ -96,14 +112,12 @@ function Row({ session }) {
     <tr>
       <td class="full">
         <div>${fullTime(began)}</div>
-        <div class="small muted" title=${ended ? `Until ${fullTime(ended)}` : undefined}>
-          ${ended ? `Ended after ${duration(millisecondsBetween(began, ended))}` : html`Began <${Ago} at=${began} />`}
-        </div>
+        <div class="small muted"><${End} began=${began} ended=${ended} /></div>
       </td>
       <td class="full">
-        <div class="row oneline">
+        <div class="row">
           <${Badge} tone=${tone} live=${session.result === "running"}>${name}<//>
-          <span class="small">${plural(session.requests, "request")}</span>
+          <span class="small">${workOf(session)}</span>
         </div>
         ${message && html`<div class="small break"><${Foreign} text=${withLocalTimes(message)} /></div>`}
       </td>

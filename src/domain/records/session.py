@@ -206,8 +206,9 @@ class Session:
     connection, by which live sessions are counted, and `began_at` when it began. Both are empty in a session of an
     older release. `paced_to` is the time that its requests so far would have taken at its pace, or None if it is not
     paced (`session/pacing.py`). `sends` is as in Connection. `run` is the last message of a run of subscriptions, or
-    None if no run is due. Such a message is sent only while no request is in flight. `web_connector` and `company_file`
-    are kept for the history of the connection.
+    None if no run is due. Such a message is sent only while no request is in flight. `run_messages` is how many
+    messages of runs were sent before `run` was removed. `web_connector` and `company_file` are kept for the history of
+    the connection.
     """
 
     id: str
@@ -237,6 +238,7 @@ class Session:
     paced_to: str | None = None
     sends: int = 0
     run: RunMessage | None = None
+    run_messages: int = 0
     revision: int = 1
 
     @property
@@ -263,6 +265,15 @@ class Session:
     def after_run_message(self) -> Session:
         """Return the session after a message of a run, which counts as a message set of the normal lane."""
         return replace(self, sends=(self.sends + 1) % SENDS_OF_A_CYCLE) if self.limits.has_low_lane else self
+
+    @property
+    def subscription_messages(self) -> int:
+        """The number of messages for subscriptions that were sent to QuickBooks. One that is sent again counts once."""
+        return self.run_messages + (self.run.number if self.run else 0)
+
+    def without_run(self) -> Session:
+        """Return the session without its run. It keeps the number of its messages."""
+        return replace(self, run=None, run_messages=self.subscription_messages)
 
     @property
     def responses(self) -> int:

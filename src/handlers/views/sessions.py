@@ -37,6 +37,14 @@ class SessionView(TypedDict):
             minimum=0,
         ),
     ]
+    subscription_messages: Annotated[
+        int,
+        Schema(
+            "How many messages it sent to QuickBooks to read for subscriptions. Each has one or several queries. "
+            "0 for sessions that an earlier version ended",
+            minimum=0,
+        ),
+    ]
     address: Annotated[
         str | None,
         Schema("The IP address of the login. Computers of one office can share it", examples=["203.0.113.7"]),
@@ -71,6 +79,7 @@ def session_view(session: Session) -> SessionView:
         "result": result_of(session),
         "message": session.last_error,
         "requests": session.answered,
+        "subscription_messages": session.subscription_messages,
         "address": session.web_connector.address,
         "web_connector_version": session.web_connector.version,
         "quickbooks_product_name": file.product_name,

@@ -387,6 +387,44 @@ def test_a_request_counts_once_when_it_has_its_answer_however_often_it_was_sent(
     assert session_view(history(qbwc)[0])["requests"] == 1
 
 
+# --- The number of messages for subscriptions
+
+
+@pytest.mark.parametrize("size", [3, 30])
+def test_a_session_counts_the_messages_that_it_sent_for_subscriptions(size: int) -> None:
+    qbwc, books = subscribed(size=size)
+    counts: list[int] = []
+    while sent := update(qbwc, books):
+        counts.insert(0, len(sent))
+        qbwc.clock.advance(seconds=1)
+
+    found = [session_view(one) for one in history(qbwc)]
+
+    assert [one["subscription_messages"] for one in found] == counts
+    assert sum(counts) > 0
+    assert {one["requests"] for one in found} == {0}
+
+
+def test_messages_of_a_run_that_a_pause_ended_or_that_got_no_answer_are_counted() -> None:
+    qbwc, books = subscribed(size=30)
+    qbwc.authenticate()
+    assert history(qbwc)[0].subscription_messages == 0
+    qbwc.receive(books.answer(qbwc.send(hcp())))
+    assert qbwc.send()
+    assert history(qbwc)[0].subscription_messages == 2
+    pause(qbwc)
+    qbwc.close()
+
+    assert history(qbwc)[0].subscription_messages == 2
+
+
+def test_a_session_that_only_sent_requests_counts_no_message_for_subscriptions(qbwc: Connector) -> None:
+    qbwc.queue()
+    qbwc.drain()
+
+    assert session_view(history(qbwc)[0])["subscription_messages"] == 0
+
+
 # --- The version of the Web Connector
 
 

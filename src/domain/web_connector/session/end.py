@@ -73,8 +73,8 @@ def session_end(session: Session, now: datetime, reason: str | None) -> Put[Sess
     shows, and is removed with the connection.
     """
     last_response = session.last_response and replace(session.last_response, iterator_id=None)
-    ended = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response, run=None)
-    after = ended.called(now)
+    ended = replace(session, ended=True, in_flight=None, connection=None, last_response=last_response)
+    after = ended.without_run().called(now)
     return Put(session, replace(after, connection_error=None, last_error=reason or session.last_error))
 
 

@@ -337,11 +337,10 @@ def _session_after(
     ]
     is_over = not any(isinstance(outcome, SentAgain) for outcome in outcomes)
     return replace(
-        _with_set_size(session, records, outcomes, call, now),
+        _with_set_size(session.without_run() if ends else session, records, outcomes, call, now),
         sends=session.after_send_of(records).sends if is_over else session.sends,
         last_response=last,
         limits=replace(session.limits, linger_seconds=0, run_due_at=None) if ends else session.limits,
-        run=None if ends else session.run,
         exception_reported=session.exception_reported or is_exception(call["hresult"]),
         message_set_to_forget=record.message_set_id if can_forget else session.message_set_to_forget,
         failures=failures,

@@ -149,7 +149,7 @@ class Turn:
             changes = end_in_wrong_file(session, (), check, self.now)
             return Decision(Reply("", session.connection_id, problem=check.problem), changes)
         if not run.is_sent and (reason := reason_to_hold(session, self.now)):
-            held = replace(session, run=None, last_error=reason).called(self.now)
+            held = replace(session.without_run(), last_error=reason).called(self.now)
             return Decision(Reply("", session.connection_id), [Put(session, held)])
         if not page_is_allowed and (run.asked_at or "") > timestamp(self.now - MAX_PAGE_DELAY):
             return Decision(Reply(lingering.NO_OP, session.connection_id))
@@ -296,5 +296,5 @@ def after_loss(
 
 def without_connection(session: Session, now: datetime) -> Decision:
     """Return the decision to end the run of a connection that was deleted. The sweep ends the session."""
-    after = replace(session, run=None, last_error="The connection was deleted.").called(now)
+    after = replace(session.without_run(), last_error="The connection was deleted.").called(now)
     return Decision(Reply("", session.connection_id), [Put(session, after)])
