@@ -364,7 +364,18 @@ _OVERVIEW = Overview(
 
 _SINCE = timestamp(_NOON - timedelta(days=1))
 _FAILURES = FailureReport(
-    [FailureGroup("3140", _CONNECTION, 12, timestamp(_NOON - timedelta(hours=3)), timestamp(_END), _FAILED)],
+    [
+        FailureGroup(
+            "3140",
+            _CONNECTION,
+            12,
+            timestamp(_NOON - timedelta(hours=3)),
+            timestamp(_END),
+            _FAILED,
+            queued_again=3,
+            repeatable=9,
+        )
+    ],
     [FailureGroup("https://example.com", _CONNECTION, 4, timestamp(_NOON), timestamp(_END), _UNDELIVERED)],
 )
 

@@ -40,6 +40,10 @@ def handler(call: ApiCall, connection_id: str, parameters: ListParameters) -> Li
         listed_request(item, waiting=waiting_reason.of_request(item.record, connection, now, waits_since=waits_since))
         for item in page.items
     ]
+    if parameters.include:
+        successors = services().requests.successor_ids([item.record for item in page.items])
+        for view in views:
+            view["replaced_by"] = successors[view["id"]]
     return {
         "data": views,
         "page": page.page,

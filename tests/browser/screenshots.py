@@ -431,7 +431,11 @@ def with_failures(page: Page) -> None:
         "until": timestamp(noon),
         "causes": [
             {"cause": cause, "code": code, "message": message, "messages": 1 + place % 2, "meaning": None}
-            | {"hint": "Query the object and use its ListID."}
+            | {
+                "hint": "Query the object and use its ListID.",
+                "queued_again": 40 * (place % 2),
+                "repeatable": place % 3,
+            }
             | group(number, 400 // (number + place + 1))
             for place, (cause, code, message) in enumerate(causes)
             for number in range(5 - place)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from playwright.sync_api import expect
 
 from domain.timestamps import timestamp
-from tests.browser.support import query
+from tests.browser.support import query, unsettled
 from tests.browser.test_exports import rows_of, text_of
 from tests.e2e.support import eventually
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RECEIVER = "http://localhost:9"
 """No other test sends webhooks there."""
 
+UNKNOWN = {"CustomerAddRq": {"CustomerAdd": {"Name": "Ines Failing"}}}
+
 INVALID = {"CustomerModRq": {"CustomerMod": {"ListID": "80000009-1234567890", "EditSequence": "1", "Phone": "1"}}}
 
 
@@ -33,6 +35,12 @@ def with_refusals(console: Console, number: int) -> list[Connection]:
         connection.queue({"request_json": INVALID})
         connection.run_session()
     return connections
+
+
+def failed_in(connection: Connection) -> str:
+    """Return the id of the only request of a connection that failed."""
+    [record] = connection.service.call("GET", f"{connection.path}/queued_requests?state=error").json["data"]
+    return str(record["id"])
 
 
 def attempts_at(connection: Connection, request_id: str, number: int) -> set[int | None]:
@@ -54,8 +62,9 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
 
     expect(failed).to_contain_text("2 connections")
     with console.page.expect_download() as saved:
-        console.page.get_by_role("region", name="By cause").get_by_role("button", name="CSV").click()
+        console.page.get_by_role("region", name="By cause").get_by_role("button", name="CSV of groups").click()
     rows = rows_of(text_of(saved.value))
+    assert saved.value.suggested_filename == "failures-by-cause.csv"
     assert rows[0][:5] == ["cause", "code", "message", "connection_id", "connection"]
     assert {row[3] for row in rows if row[0] == "3120"} == {one.id for one in connections}
     failed.get_by_text("By connection").click()
@@ -73,6 +82,63 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
         assert counts["waiting"] == 1
     console.open(address)
     console.sees("1 request matches")
+
+
+def saved_requests(console: Console, where: Locator) -> tuple[str, list[dict[str, str]]]:
+    """Save requests as CSV, and return the name of the file and its rows."""
+    with console.page.expect_download() as saved:
+        where.get_by_role("button", name="CSV of requests").click()
+    header, *rows = rows_of(text_of(saved.value))
+    return saved.value.suggested_filename, [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_the_failed_requests_are_saved_with_what_was_queued_again(console: Console) -> None:
+    now = quote(timestamp(datetime.now(UTC)))
+    connections = with_refusals(console, 2)
+    failed = {one.id: failed_in(one) for one in connections}
+    again = connections[0].service.call("POST", f"/api/v1/queued_requests/{failed[connections[0].id]}/queue_again").json
+    console.sign_in(f"/app/failures?range=custom&from={now}")
+
+    of_all = saved_requests(console, console.page.get_by_role("region", name="By cause").locator("header"))
+    of_group = saved_requests(console, group(console, "3120 ·"))
+
+    assert (of_all[0], of_group[0]) == ("failed-requests.csv", "failed-requests-3120.csv")
+    for _, rows in (of_all, of_group):
+        own = {row["connection_id"]: row for row in rows if row["connection_id"] in failed}
+        assert {one: row["request_id"] for one, row in own.items()} == failed
+        assert {row["status_code"] for row in own.values()} == {"3120"}
+        queued, open_ = (own[one.id] for one in connections)
+        assert queued["queued_again_as"] == again["data"]["id"]
+        assert queued["queued_again_link"].endswith(f"/app/queued_requests/{again['data']['id']}")
+        assert (open_["queued_again_as"], open_["sent_at_utc"] > "2") == ("", True)
+
+
+def test_requests_that_were_queued_again_are_not_counted_among_the_failures(console: Console) -> None:
+    now = quote(timestamp(datetime.now(UTC)))
+    one, other = with_refusals(console, 2)
+    console.sign_in(f"/app/failures?range=custom&from={now}")
+    expect(group(console, "3120 ·")).to_contain_text("2 requests")
+
+    one.service.call("POST", f"/api/v1/queued_requests/{failed_in(one)}/queue_again")
+    console.open(f"/app/failures?range=custom&from={now}")
+    expect(group(console, "3120 ·")).to_contain_text("1 request + 1 queued again")
+
+    other.service.call("POST", f"/api/v1/queued_requests/{failed_in(other)}/queue_again")
+    console.open(f"/app/failures?range=custom&from={now}")
+    console.button("Show 1 cause whose requests were all queued again").click()
+    expect(group(console, "3120 ·")).to_contain_text("2 queued again")
+    expect(group(console, "3120 ·").get_by_role("button", name="Queue again")).to_have_count(0)
+
+
+def test_a_group_that_cannot_be_queued_again_says_why(console: Console) -> None:
+    now = quote(timestamp(datetime.now(UTC)))
+    connection = console.service.connection()
+    unsettled(connection, UNKNOWN)
+    console.sign_in(f"/app/failures?range=custom&from={now}")
+
+    unknown = group(console, "outcome_unknown ·")
+    expect(unknown).to_contain_text("QuickBooks may have executed them")
+    expect(unknown.get_by_role("button", name="Queue again")).to_have_count(0)
 
 
 def test_the_list_of_a_group_has_the_end_that_the_reader_chose(console: Console) -> None:

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { saysOfCauses } from "../../src/console/lib/failure_groups.js";
-import { listOf } from "../../src/console/views/failures.js";
+import { listOf } from "../../src/console/views/failure_group.js";
 
 test("the list of a group ends only where the reader chose, so it has what changed after the report", () => {
   const kind = { filters: () => ({ state: "error" }) };

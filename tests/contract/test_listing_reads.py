@@ -123,6 +123,8 @@ def test_records_are_read_by_id_without_their_bodies(store: AnyStore) -> None:
 
     for found in (store.records_by_id(ids), store.records_by_id(ids, may_lag=True)):
         assert sorted(record.id for record in found) == sorted(record.id for record in records[1:])
+    for used in (store.ids_in_use(ids), store.ids_in_use(ids, may_lag=True)):
+        assert set(used) == {record.id for record in records}
     assert not store.records_by_id([])
     assert not store.records_by_id([], may_lag=True)
 

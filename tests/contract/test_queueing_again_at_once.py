@@ -20,8 +20,9 @@ from domain.listing.filters import RequestFilter
 from domain.queueing.new_request import Idempotency, NewRequest, Queueing, QueueRequest, copy_of
 from domain.queueing.queue_again import QueueAgain
 from domain.queueing.service import RequestService
-from domain.queueing.successor import Replaces, id_again
+from domain.queueing.successor import Replaces
 from domain.records.request import QueuedRequest, State
+from domain.records.successor import id_again
 from domain.storage.changes import AddRequest, ChangeRequest, Put
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules

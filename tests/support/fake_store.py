@@ -435,6 +435,11 @@ class FakeStore:
         records = map(self.records.get, request_ids)
         return [record for record in records if isinstance(record, QueuedRequest)]
 
+    def ids_in_use(self, request_ids: Sequence[str], *, may_lag: bool = False) -> set[str]:
+        """Return the ids of records and tombstones."""
+        del may_lag
+        return set(request_ids) & self.records.keys()
+
     def in_flight_ids(self, connection_id: str) -> Sequence[str]:
         """Return the ids of the records in flight."""
         records = self._records_of(connection_id, "in_flight")

@@ -178,11 +178,17 @@ class Requests:
 
     def records_by_id(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Sequence[QueuedRequest]:
         """Return the existing records without their bodies, with one read for each 100."""
+        found = map(request_from_item, self._items_by_id(request_ids, may_lag=may_lag))
+        return [record for record in found if isinstance(record, QueuedRequest)]
+
+    def ids_in_use(self, request_ids: Sequence[str], *, may_lag: bool = False) -> set[str]:
+        """Return the ids of records and tombstones, with one read for each 100."""
+        return {item[keys.ID]["S"] for item in self._items_by_id(request_ids, may_lag=may_lag)}
+
+    def _items_by_id(self, request_ids: Sequence[str], *, may_lag: bool) -> Sequence[Item]:
         table = self._dynamodb.tables.queued_requests
         eventually = (table,) if may_lag else ()
-        items = self._dynamodb.batch_get({table: list(map(keys.id_key, request_ids))}, eventually)
-        found = map(request_from_item, items[table])
-        return [record for record in found if isinstance(record, QueuedRequest)]
+        return self._dynamodb.batch_get({table: list(map(keys.id_key, request_ids))}, eventually)[table]
 
     def late_requests(self, now: datetime) -> Iterator[QueuedRequest]:
         """Yield the requests that miss their `send_by`. Reads each shard of an index, then the records in batches."""

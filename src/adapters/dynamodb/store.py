@@ -81,6 +81,7 @@ class DynamoDBStore:
         self.request_detail = requests.request_detail
         self.request_batch = requests.request_batch
         self.records_by_id = requests.records_by_id
+        self.ids_in_use = requests.ids_in_use
         self.late_requests = requests.late_requests
         self.with_request_xml = requests.with_request_xml
         self.requests_in_flight = requests.requests_in_flight

@@ -61,7 +61,7 @@ const filled = (conditions) =>
  *
  * @param {Record<string, any>} query
  */
-const conditionsOf = ({ state, webhook_state: webhook, cause, receiver, from, to, time, sort }) =>
+export const conditionsOf = ({ state, webhook_state: webhook, cause, receiver, from, to, time, sort }) =>
   filled({
     state,
     ...(webhook ? webhookConditions(webhook) : {}),

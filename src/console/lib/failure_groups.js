@@ -2,7 +2,8 @@
 import { causeOf } from "./text.js";
 
 /**
- * Returns the groups of connections with the same name as one group, the largest first.
+ * Returns the groups of connections with the same name as one group, the largest first. `open` counts the requests that
+ * were not queued again. The webhooks of a receiver have no such number.
  *
  * @param {Record<string, any>[]} rows
  * @param {(row: Record<string, any>) => string} nameOf
@@ -14,17 +15,26 @@ export function merged(rows, nameOf) {
     const name = nameOf(row);
     groups.set(name, [...(groups.get(name) ?? []), row]);
   }
-  /** @param {Record<string, any>[]} members */
-  const total = (members) => members.reduce((sum, one) => sum + one.requests, 0);
   return [...groups.values()]
     .map((members) => ({
       members,
-      requests: total(members),
+      open: members.reduce((sum, one) => sum + openOf(one), 0),
+      queued_again: sum(members, "queued_again"),
+      repeatable: sum(members, "repeatable"),
       first_at: members.reduce((first, one) => (one.first_at < first ? one.first_at : first), members[0].first_at),
       newest: members.reduce((last, one) => (one.last_at > last.last_at ? one : last)),
     }))
-    .toSorted((one, other) => other.requests - one.requests);
+    .toSorted((one, other) => other.open - one.open);
 }
+
+/** @param {Record<string, any>} row */
+export const openOf = (row) => row.requests - (row.queued_again ?? 0);
+
+/**
+ * @param {Record<string, any>[]} rows
+ * @param {string} name
+ */
+const sum = (rows, name) => rows.reduce((total, one) => total + (one[name] ?? 0), 0);
 
 /**
  * Returns what is said about causes of the same name, the newest first: a title and what is below it. The title is the

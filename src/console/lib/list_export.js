@@ -2,7 +2,8 @@
 import { html, useState } from "../vendor/preact.js";
 import { call } from "./api.js";
 import { downloadCsv } from "./csv.js";
-import { count } from "./text.js";
+import { url } from "./router.js";
+import { count, plural } from "./text.js";
 import { Button, explain, toast } from "./ui.js";
 
 const PAGE_SIZE = 100;
@@ -11,6 +12,8 @@ const MAX_PAGES = 100;
 /** The maximum number of rows in a file, apart from those of the last page. A list that changes may take more calls. */
 const MAX_ROWS = PAGE_SIZE * MAX_PAGES;
 const MAX_CALLS = 2 * MAX_PAGES;
+/** The maximum number of lists in a file that has those of several connections. */
+const MAX_LISTS = 200;
 /** The number of rows that a part of a list shares with the part before it. */
 const OVERLAP = 5;
 const MAX_WAIT_SECONDS = 60;
@@ -31,6 +34,27 @@ const REQUEST_COLUMNS = {
   sent_at_utc: (one) => one.sent_at,
   responded_at_utc: (one) => one.responded_at,
   last_change_utc: (one) => one.updated_at,
+};
+
+const FAILED_COLUMNS = {
+  sent_at_utc: (one) => one.sent_at,
+  last_change_utc: (one) => one.updated_at,
+  connection_id: (one) => one.connection_id,
+  connection: (one) => one.connection_name,
+  request_id: (one) => one.id,
+  request: (one) => one.request_name,
+  subject: (one) => one.subject,
+  label: (one) => one.label,
+  state: (one) => one.state,
+  executed: (one) => one.executed,
+  error_code: (one) => one.error?.code,
+  status_code: (one) => one.error?.details?.status_code ?? one.error?.details?.hresult,
+  message: (one) => one.error?.message,
+  queued_again_as: (one) => one.replaced_by,
+  queued_again_link: (one) =>
+    one.replaced_by && new URL(url(`/queued_requests/${one.replaced_by}`), location.href).href,
+  webhook_state: (one) => one.webhook_state,
+  webhook_error: (one) => one.webhook_error,
 };
 
 const CONNECTION_COLUMNS = {
@@ -87,6 +111,21 @@ export function RequestsCsv({ connectionId, query, total }) {
   `;
 }
 
+/**
+ * The requests of groups of failures, one connection after the other. Each of `lists` has the `id` and the `name` of a
+ * connection, and the `query` of the API for its requests.
+ */
+export const FailedRequestsCsv = ({ lists, name }) => html`
+  <${ListCsv}
+    kind="small"
+    label="CSV of requests"
+    pages=${() => pagesOfLists(lists)}
+    columns=${FAILED_COLUMNS}
+    name=${name}
+    others="Choose a shorter time, or one group, to get the others."
+  />
+`;
+
 /** All connections, or those in `rows`. */
 export const ConnectionsCsv = ({ rows }) => html`
   <${ListCsv}
@@ -103,6 +142,35 @@ export const AuditLogCsv = ({ path, query }) => html`
 async function* onePage(rows) {
   yield rows;
   return true;
+}
+
+/** Yields the rows of several lists in parts. Returns whether these are all. */
+async function* pagesOfLists(lists) {
+  const place = (one) => `${one.updated_at} ${one.id}`;
+  let rows = 0;
+  for (const { id, name, query } of lists.slice(0, MAX_LISTS)) {
+    const asked = { ...query, "include[]": "replaced_by", bodies: false, sort: "updated_at", sort_direction: "asc" };
+    const parts = allPages(["connections", id, "queued_requests"], asked, place);
+    let part = await nextPart(parts);
+    while (!part.done) {
+      yield part.value.map((one) => ({ ...one, connection_name: name }));
+      rows += part.value.length;
+      if (rows >= MAX_ROWS) return false;
+      part = await nextPart(parts);
+    }
+    if (!part.value) return false;
+  }
+  return lists.length <= MAX_LISTS;
+}
+
+/** Reads the next part of a list. That of a connection which was deleted meanwhile has no further part. */
+async function nextPart(parts) {
+  try {
+    return await parts.next();
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return { done: true, value: true };
+  }
 }
 
 const allPages = (path, query, place) =>
@@ -156,8 +224,11 @@ async function* pagesBehindCursors(path, query) {
   return false;
 }
 
-/** `order` compares two rows. Without it, they are in the order in which they are read. */
-function ListCsv({ pages, order, columns, name }) {
+/**
+ * `order` compares two rows. Without it, they are in the order in which they are read. `others` says how to get the
+ * rows that do not fit into the file.
+ */
+function ListCsv({ pages, order, columns, name, kind, label = "CSV", others = "Filter the list to get the others." }) {
   const [read, setRead] = useState(/** @type {number | null} */ (null));
   const press = async () => {
     setRead(0);
@@ -177,16 +248,21 @@ function ListCsv({ pages, order, columns, name }) {
         all.map((one) => Object.values(columns).map((value) => value(one))),
         name,
       );
-      if (!isWhole)
-        toast(`The file has the first ${count(all.length)} rows. Filter the list to get the others.`, "amber");
+      if (!isWhole) toast(`The file has the first ${count(all.length)} rows. ${others}`, "amber");
     } catch (error) {
       toast(explain(error), "red");
     }
     setRead(null);
   };
   return html`
-    <${Button} icon="download" busy=${read !== null} onClick=${press} title="All rows that match, as CSV">
-      ${read ? `CSV: ${count(read)} rows` : "CSV"}
+    <${Button}
+      kind=${kind}
+      icon="download"
+      busy=${read !== null}
+      onClick=${press}
+      title="All rows that match, as CSV"
+    >
+      ${read ? `${label}: ${plural(read, "row")}` : label}
     <//>
   `;
 }

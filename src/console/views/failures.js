@@ -1,13 +1,15 @@
 // What failed in all connections: requests by cause, and webhooks by receiver, with the bulk actions on each group.
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { ACTIONS, possible } from "../lib/bulk_actions.js";
+import { conditionsOf } from "../lib/bulk_run.js";
 import { downloadCsv } from "../lib/csv.js";
 import { merged, saysOfCauses } from "../lib/failure_groups.js";
+import { FailedRequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { inWords, RangeBar, RangeSelect } from "../lib/time_range.js";
-import { Ago, Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
+import { Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
+import { Group, listOf } from "./failure_group.js";
 
 /** The groups that are shown before the reader asks for more. */
 const SHOWN = 20;
@@ -24,16 +26,29 @@ const COLUMNS = {
   newest_request_id: (one) => one.newest_request_id,
 };
 
-/** The two ways to group: the name of a group, what is said about it, its filters in a list, and its columns as CSV. */
+/**
+ * The two ways to group: the name of a group, what is said about it, its filters in a list, its bulk actions, and its
+ * columns as CSV. `all` are the filters of all groups together.
+ */
 const KINDS = {
   causes: {
     title: "By cause",
     none: "No request of this period failed.",
+    done: "All failed requests of this period were queued again.",
     name: (one) => one.cause,
     says: saysOfCauses,
+    all: { state: "error" },
     filters: (one) => ({ state: "error", cause: one.cause }),
+    actions: ["queue_again"],
     noun: "request",
-    columns: { cause: (one) => one.cause, code: (one) => one.code, message: (one) => one.message, ...COLUMNS },
+    files: { groups: "failures-by-cause", requests: "failed-requests" },
+    columns: {
+      cause: (one) => one.cause,
+      code: (one) => one.code,
+      message: (one) => one.message,
+      ...COLUMNS,
+      queued_again: (one) => one.queued_again,
+    },
   },
   receivers: {
     title: "By receiver of webhooks",
@@ -43,8 +58,11 @@ const KINDS = {
       one.receiver,
       `${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? `: ${one.last_response.slice(0, 160)}` : ""}`,
     ],
+    all: { webhook_state: "failing" },
     filters: (one) => ({ webhook_state: "failing", receiver: one.receiver }),
+    actions: ["redeliver"],
     noun: "webhook",
+    files: { groups: "failures-by-receiver", requests: "requests-with-failed-webhooks" },
     columns: {
       receiver: (one) => one.receiver,
       last_status_code: (one) => one.last_status_code,
@@ -132,16 +150,19 @@ function Incomplete({ data: { incomplete_connections: some, omitted_connections:
 
 function Groups({ kind, name, data, done }) {
   const [isAll, setAll] = useState(false);
+  const [showsDone, setShowsDone] = useState(false);
   const [dialog, setDialog] = useState(null);
   const rows = data[name];
-  const groups = merged(rows, kind.name);
+  const all = merged(rows, kind.name);
+  const groups = showsDone ? all : all.filter(({ open }) => open > 0);
+  const hidden = all.length - groups.length;
   const shown = isAll ? groups : groups.slice(0, SHOWN);
   const isWhole = !data.incomplete_connections.length && !data.omitted_connections && !data.omitted_groups;
   const csv = () =>
     downloadCsv(
       Object.keys(kind.columns),
       rows.map((one) => Object.values(kind.columns).map((value) => value(one))),
-      `failures-by-${name === "causes" ? "cause" : "receiver"}${isWhole ? "" : "-incomplete"}`,
+      `${kind.files.groups}${isWhole ? "" : "-incomplete"}`,
     );
   const open = (members, action) =>
     import("./many.js").then(
@@ -160,7 +181,13 @@ function Groups({ kind, name, data, done }) {
         <h2 id=${name}>${kind.title}</h2>
         <div class="row">
           <span class="small muted">${inWords(data.since, data.until)}</span>
-          ${rows.length > 0 && html`<${Button} kind="small" icon="download" onClick=${csv}>CSV<//>`}
+          ${
+            rows.length > 0 &&
+            html`
+              <${Button} kind="small" icon="download" onClick=${csv}>CSV of groups<//>
+              <${FailedRequestsCsv} ...${requestsOf(kind, name, data)} />
+            `
+          }
         </div>
       </header>
       ${
@@ -173,18 +200,29 @@ function Groups({ kind, name, data, done }) {
                 `,
               )}
             </ul>
-            ${
-              groups.length > shown.length &&
-              html`
-                <p class="foot start">
-                  <${Button} kind="small" onClick=${() => setAll(true)}>Show all ${count(groups.length)}<//>
-                </p>
-              `
-            }
           `
           : isWhole
-            ? html`<${Empty} icon="check" title=${kind.none} />`
+            ? html`<${Empty} icon="check" title=${hidden ? kind.done : kind.none} />`
             : html`<p class="body muted">None in what was read.</p>`
+      }
+      ${
+        (groups.length > shown.length || hidden > 0) &&
+        html`
+          <p class="foot start">
+            ${
+              groups.length > shown.length &&
+              html`<${Button} kind="small" onClick=${() => setAll(true)}>Show all ${count(groups.length)}<//>`
+            }
+            ${
+              hidden > 0 &&
+              html`
+                <${Button} kind="small" onClick=${() => setShowsDone(true)}>
+                  Show ${plural(hidden, "cause")} whose requests were all queued again
+                <//>
+              `
+            }
+          </p>
+        `
       }
       ${
         dialog &&
@@ -205,87 +243,16 @@ function Groups({ kind, name, data, done }) {
   `;
 }
 
-/**
- * Returns the filters of the list that shows the requests of a group. It has no end unless the reader chose one (`to`):
- * each attempt to send a webhook changes its request, which would leave a list that ends with the report.
- */
-export const listOf = (kind, one, { since, to }) => ({
-  ...kind.filters(one),
-  sort: "updated_at",
-  range: "custom",
-  from: since,
-  to,
-});
-
-function Group({ kind, group, data, open }) {
-  const { members, newest, requests } = group;
-  const [title, ...details] = kind.says([newest, ...members]);
-  const actions = possible(kind.filters(newest)).filter((name) => kind.noun === "request" || name === "redeliver");
-  const one = members.length === 1 ? members[0] : null;
-  const numbers = kind.noun === "webhook" ? "Webhooks" : "Requests";
-  return html`
-    <li class="failure-group">
-      <div class="title">
-        <span class="strong break"><${Foreign} text=${title} /></span>
-        <span class="strong failed nowrap">${plural(requests, kind.noun)}</span>
-      </div>
-      ${details.map((detail) => detail && html`<div class="muted small break"><${Foreign} text=${detail} /></div>`)}
-      <div class="row between">
-        <span class="small">
-          ${
-            one
-              ? html`<${ToList} kind=${kind} one=${one} data=${data} />`
-              : html`<span>${plural(members.length, "connection")}</span>`
-          }
-          <span class="muted">
-            ${" · first "}<${Ago} at=${group.first_at} />${" · last "}
-            <a href=${url(`/queued_requests/${newest.newest_request_id}`)}><${Ago} at=${newest.last_at} /></a>
-          </span>
-        </span>
-        <span class="row">
-          ${actions.map(
-            (name) => html`<${Button} kind="small" onClick=${() => open(members, name)}>${ACTIONS[name].name}<//>`,
-          )}
-        </span>
-      </div>
-      ${
-        !one &&
-        html`
-          <details>
-            <summary class="small">By connection</summary>
-            <div class="table-wrap" tabindex="0" role="region" aria-label=${`Connections: ${title}`}>
-              <table class="responsive">
-                <thead>
-                  <tr>
-                    <th scope="col">Connection</th>
-                    <th scope="col" class="number">${numbers}</th>
-                    <th scope="col">First</th>
-                    <th scope="col">Last</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  ${members.map(
-                    (member) => html`
-                      <tr key=${member.connection_id}>
-                        <td class="full"><${ToList} kind=${kind} one=${member} data=${data} /></td>
-                        <td class="number" data-label=${numbers}>${count(member.requests)}</td>
-                        <td data-label="First"><${Ago} at=${member.first_at} /></td>
-                        <td data-label="Last"><${Ago} at=${member.last_at} /></td>
-                      </tr>
-                    `,
-                  )}
-                </tbody>
-              </table>
-            </div>
-          </details>
-        `
-      }
-    </li>
-  `;
+/** Returns the lists of all requests of a kind, also of connections that were not read, and the name of their file. */
+function requestsOf(kind, name, data) {
+  const named = [
+    ...data[name].map((one) => [one.connection_id, one.connection_name]),
+    ...data.incomplete_connections.map((one) => [one.id, one.name]),
+  ];
+  const query = conditionsOf(listOf({ filters: () => kind.all }, null, data));
+  const isWhole = !data.omitted_connections && !data.omitted_groups;
+  return {
+    lists: [...new Map(named)].map(([id, title]) => ({ id, name: title, query })),
+    name: `${kind.files.requests}${isWhole ? "" : "-incomplete"}`,
+  };
 }
-
-const ToList = ({ kind, one, data }) => html`
-  <a class="break" href=${url(`/connections/${one.connection_id}`, listOf(kind, one, data))}>
-    <${Foreign} text=${one.connection_name ?? "Unnamed connection"} />
-  </a>
-`;

@@ -3,6 +3,9 @@
 Nothing is stored for it. The counts of each connection tell whether anything failed in the range of time. Then the
 newest entries of the index by last change are read, and their records. The answer names each connection that was not
 read, or not to the beginning of the range, so it never counts too few without a word.
+
+Whether a request was queued again is not stored either. The id of its successor follows from its own, so one more batch
+for each batch of failures tells it.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ from typing import TYPE_CHECKING
 from domain.errors import NotFound
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, PARALLEL_CONNECTIONS
 from domain.records.request import ENDED, State
+from domain.records.successor import id_again, may_be_queued_again
 from domain.records.webhook import FAILING
 from domain.storage.counts import UPDATED
 from domain.storage.ports import IndexDays
 from domain.timestamps import day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
     from domain.ports import Clock
@@ -48,6 +52,8 @@ class FailureGroup:
     `name` is the cause or the receiver. `first_at` and `last_at` are timestamps. Those of a cause are the first and the
     last change of the requests, because the range of time is about changes. Those of a receiver are the first failed
     attempt that a record keeps, and the last attempt. `messages` is the number of different error messages.
+    `queued_again` is the number of requests that were queued again since, and `repeatable` of those that a bulk action
+    would queue again now.
     """
 
     name: str
@@ -57,6 +63,8 @@ class FailureGroup:
     last_at: str
     newest: QueuedRequest
     messages: int = 1
+    queued_again: int = 0
+    repeatable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +92,11 @@ class FailureReport:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The failures that were read of a connection, and what is missing."""
+    """The failures that were read of a connection, and what is missing. `replaced` are the ids of the successors."""
 
     connection: Connection
     records: Sequence[QueuedRequest] = ()
+    replaced: Collection[str] = ()
     incomplete: IncompleteConnection | None = None
 
 
@@ -100,10 +109,15 @@ class _Failure:
     record: QueuedRequest
     first_at: str
     last_at: str
+    was_queued_again: bool
 
     @property
     def message(self) -> str | None:
         return self.record.error.message if self.record.error else None
+
+    @property
+    def may_be_queued_again(self) -> bool:
+        return not self.was_queued_again and may_be_queued_again(self.record)
 
 
 class FailureReports:
@@ -119,14 +133,16 @@ class FailureReports:
         connections, total = self._store.connections_of(app_id, 0, MAX_CONNECTIONS)
         with ThreadPoolExecutor(PARALLEL_CONNECTIONS) as readers:
             read = list(readers.map(lambda connection: self._read(connection, within, deadline), connections))
-        failed = [(one.connection, record) for one in read for record in one.records]
+        failed = [
+            (one.connection, record, id_again(record.id) in one.replaced) for one in read for record in one.records
+        ]
         causes = _groups(
-            _Failure(record.cause, connection, record, record.updated_at, record.updated_at)
-            for connection, record in failed
+            _Failure(record.cause, connection, record, record.updated_at, record.updated_at, was_queued_again)
+            for connection, record, was_queued_again in failed
         )
         receivers = _groups(
-            _Failure(record.webhook.receiver, connection, record, *_first_and_last_attempt(record))
-            for connection, record in failed
+            _Failure(record.webhook.receiver, connection, record, *_first_and_last_attempt(record), was_queued_again)
+            for connection, record, was_queued_again in failed
             if record.webhook.listed_state in FAILING
         )
         return FailureReport(
@@ -140,27 +156,35 @@ class FailureReports:
     def _read(self, connection: Connection, within: TimeRange, deadline: datetime) -> _Read:
         """Read the newest failures of a connection."""
         if self._clock() >= deadline:
-            return _Read(connection, (), IncompleteConnection(connection, None))
+            return _Read(connection, incomplete=IncompleteConnection(connection, None))
         try:
             entries = self._entries(connection.id, within)
         except NotFound:  # it was deleted meanwhile
             return _Read(connection)
         records: list[QueuedRequest] = []
+        replaced: set[str] = set()
         for at in range(0, min(len(entries), MAX_RECORDS), RECORDS_PER_READ):
             if self._clock() >= deadline:
-                return _Read(
-                    connection, records, IncompleteConnection(connection, entries[at - 1].moment if at else None)
-                )
+                missing = IncompleteConnection(connection, entries[at - 1].moment if at else None)
+                return _Read(connection, records, replaced, missing)
             part = [entry.id for entry in entries[at : min(at + RECORDS_PER_READ, MAX_RECORDS)]]
             # The index may lag, so its entries may be of records that have changed.
-            records += [
+            found = [
                 record
                 for record in self._store.records_by_id(part, may_lag=True)
                 if _is_failure(record) and record.updated_at in within
             ]
+            records += found
+            replaced.update(self._successors(found))
         if len(entries) <= MAX_RECORDS:
-            return _Read(connection, records)
-        return _Read(connection, records, IncompleteConnection(connection, entries[MAX_RECORDS - 1].moment))
+            return _Read(connection, records, replaced)
+        missing = IncompleteConnection(connection, entries[MAX_RECORDS - 1].moment)
+        return _Read(connection, records, replaced, missing)
+
+    def _successors(self, records: Sequence[QueuedRequest]) -> Collection[str]:
+        """Return the ids of the requests that were queued in place of those that failed, with one read."""
+        ids = [id_again(record.id) for record in records if record.state is State.ERROR]
+        return self._store.ids_in_use(ids, may_lag=True) if ids else ()
 
     def _entries(self, connection_id: str, within: TimeRange) -> Sequence[IndexEntry]:
         """Return the newest entries of failures, one more than are read if there are more."""
@@ -206,8 +230,17 @@ def _groups(failures: Iterable[_Failure]) -> list[FailureGroup]:
     for (name, _), members in together.items():
         newest = max(members, key=lambda member: (member.last_at, member.record.id))
         first_at = min(member.first_at for member in members)
-        messages = len({member.message for member in members})
         groups.append(
-            FailureGroup(name, newest.connection, len(members), first_at, newest.last_at, newest.record, messages)
+            FailureGroup(
+                name,
+                newest.connection,
+                len(members),
+                first_at,
+                newest.last_at,
+                newest.record,
+                messages=len({member.message for member in members}),
+                queued_again=sum(member.was_queued_again for member in members),
+                repeatable=sum(member.may_be_queued_again for member in members),
+            )
         )
     return sorted(groups, key=lambda group: (-group.requests, group.name, group.connection.id))

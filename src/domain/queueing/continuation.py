@@ -26,12 +26,13 @@ from domain.queueing.new_request import (
     with_references,
 )
 from domain.queueing.service import refuse_rejected
-from domain.queueing.successor import HasSuccessor, Replaces, id_again
+from domain.queueing.successor import HasSuccessor, Replaces
 from domain.records.app import AppLimits
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.batch import MAX_REQUESTS, batch_id, id_at, ids_of_batch, position_of
 from domain.records.ownership import not_found
 from domain.records.request import ENDED, ErrorCode, State, WhetherExecuted
+from domain.records.successor import id_again
 from domain.storage.retry import MAX_ATTEMPTS
 
 if TYPE_CHECKING:

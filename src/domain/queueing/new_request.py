@@ -22,7 +22,7 @@ from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.low_lane import begin_low_lane, check_low
 from domain.queueing.reused_key import key_reused
 from domain.queueing.service import KIND, existing
-from domain.queueing.successor import HasSuccessor, Replaces, id_again
+from domain.queueing.successor import HasSuccessor, Replaces
 from domain.records.app import AppLimits
 from domain.records.approval import UNKNOWN_AUTHOR, Approval, Author
 from domain.records.batch import ids_of_batch, new_batch_id
@@ -30,6 +30,7 @@ from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.ownership import not_found
 from domain.records.request import ENDED, Paging, QueuedRequest, StoredRequest, Tombstone
 from domain.records.search_text import searchable_text
+from domain.records.successor import id_again
 from domain.records.webhook import Webhook
 from domain.send_by import ANY_TIME, SendBy
 from domain.storage.changes import (

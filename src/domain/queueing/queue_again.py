@@ -19,11 +19,11 @@ from domain.queueing.insertion_times import InsertionTimes
 from domain.queueing.many import USUAL_BOUNDS
 from domain.queueing.new_request import added_request, copy_of
 from domain.queueing.selection import FIRST_TIME, Place, Walk, counted_parts
-from domain.queueing.successor import id_again
 from domain.records.approval import UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action, Actor
 from domain.records.ownership import owned_connection
 from domain.records.request import FAILED_OR_DISCARDED, LISTED_PAIRS, QueuedRequest
+from domain.records.successor import id_again, may_be_queued_again
 from domain.storage.changes import AddRequest, RequireConnection
 from domain.storage.counts import INSERTED
 from domain.storage.ports import IndexStretch, RequestDetail
@@ -55,16 +55,6 @@ class AgainTally:
     queued_before: int = 0
     left_out: int = 0
     next_cursor: str | None = None
-
-
-def may_be_queued_again(record: QueuedRequest) -> bool:
-    """Whether a record that ended in an error or was discarded can be queued again without harm.
-
-    A later page cannot, because its iterator has ended. A request that was rejected is never copied.
-    """
-    if record.paging.page > 1 or record.state not in FAILED_OR_DISCARDED or record.lacks_values or record.was_rejected:
-        return False
-    return record.wrote_nothing
 
 
 class QueueAgain:

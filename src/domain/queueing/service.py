@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from domain.batches.dependants import waiting_dependants, with_dependants
 from domain.errors import Gone, HasDependants, InvalidState, MayBeExecuted
 from domain.queueing import waiting_reason
-from domain.queueing.successor import id_again
 from domain.records.audit import Action, Actor, AuditEntry, Subject, audit_entry
 from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch, position_of
 from domain.records.ownership import not_found, owned
 from domain.records.request import ENDED, FAILED_OR_DISCARDED, QUEUED, QueuedRequest, State, StoredRequest
+from domain.records.successor import id_again
 from domain.records.webhook import WebhookState
 from domain.storage.changes import (
     ChangeRequest,
@@ -24,7 +24,7 @@ from domain.storage.retry import commit_with_retry
 from domain.timestamps import timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from datetime import datetime
 
     from domain.errors import Conflict
@@ -75,6 +75,12 @@ class RequestService:
             return None
         successor = self._store.request(id_again(record.id))
         return successor.id if successor else None
+
+    def successor_ids(self, records: Sequence[QueuedRequest]) -> Mapping[str, str | None]:
+        """Return `successor_id` of each of up to 100 records, by its id, with one read of all."""
+        ids = [id_again(record.id) for record in records if record.state in FAILED_OR_DISCARDED]
+        existing = self._store.ids_in_use(ids) if ids else ()
+        return {record.id: one if (one := id_again(record.id)) in existing else None for record in records}
 
     def copied(self, app_id: str, request_id: str, connection_id: str | None = None) -> StoredRequest:
         """Return a record that has all it takes to be queued again. Raises InvalidState and the errors of `get`."""

@@ -1,19 +1,17 @@
-"""The successor of a request that has ended: the one request that is queued in its place.
+"""Queueing the successor of a request that has ended (`domain.records.successor`).
 
 Several routes queue a request again: a bulk call, a call for one request, a corrected request that replaces it, and the
-continuation of its batch. The id of the successor follows from the request, and no id is stored twice. So whoever comes
-first queues it, and the others get the same one. A successor can have a successor in turn.
+continuation of its batch. Whoever comes first queues it, and the others get the same one. A successor can have a
+successor in turn.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID, uuid5
 
 from domain.errors import InvalidState, PossiblyExecuted
 from domain.records.audit import Action, Subject, audit_entry
-from domain.records.batch import batch_id, id_at, new_batch_id, position_of
 from domain.records.request import ENDED, WhetherExecuted
 from domain.storage.changes import Put
 
@@ -22,24 +20,10 @@ if TYPE_CHECKING:
     from domain.records.request import QueuedRequest
     from domain.storage.changes import Change
 
-_NAMESPACE = UUID("5c1d6a0e-52c1-4a0c-9c39-1c8f6f3f7a52")
-"""Makes the ids of successors differ from all other ids. It must not change, or requests could be queued twice."""
-
 _REFUSALS = {
     WhetherExecuted.YES: "QuickBooks has executed the request {}. Its copy would be executed too.",
     WhetherExecuted.UNKNOWN: "QuickBooks may have executed the request {}. Look in QuickBooks first.",
 }
-
-
-def id_again(request_id: str) -> str:
-    """Return the id of the successor of a request.
-
-    The successors of a batch are a batch too, and each has the position of its predecessor.
-    """
-    family = str(uuid5(_NAMESPACE, id_at(request_id, 0)))
-    if batch_id(request_id):
-        family = new_batch_id(family)
-    return id_at(family, position_of(request_id))
 
 
 class HasSuccessor(Exception):

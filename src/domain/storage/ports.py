@@ -219,6 +219,13 @@ class RecordReads(Protocol):
         """Read the existing records with their compressed bodies."""
 
 
+class SuccessorReads(Protocol):
+    """Reads that tell which requests were queued again."""
+
+    def ids_in_use(self, request_ids: Sequence[str], *, may_lag: bool = False) -> Collection[str]:
+        """Return the ids of records that exist or were deleted. `may_lag` is as in `records_by_id`."""
+
+
 class InFlightReads(Protocol):
     """Reads of a session and its requests in flight."""
 
@@ -353,7 +360,15 @@ class NewRequestStore(Committing, ConnectionReads, RequestReads, RecordReads, In
 
 
 class QueueStore(
-    Committing, ConnectionReads, RequestReads, RecordReads, InFlightReads, StretchReads, DetailReads, Protocol
+    Committing,
+    ConnectionReads,
+    RequestReads,
+    RecordReads,
+    SuccessorReads,
+    InFlightReads,
+    StretchReads,
+    DetailReads,
+    Protocol,
 ):
     """What discarding and queueing again need."""
 
@@ -449,7 +464,7 @@ class OverviewStore(ConnectionReads, OwnerReads, RequestReads, RecordReads, Entr
         """
 
 
-class FailureStore(OwnerReads, RecordReads, EntryReads, CountReads, Protocol):
+class FailureStore(OwnerReads, RecordReads, SuccessorReads, EntryReads, CountReads, Protocol):
     """What the report of failures needs."""
 
 

@@ -817,6 +817,13 @@ class ListParameters(PageParameters, _Filters):
     bodies: bool = Field(
         default=True, description="False leaves `request_xml` and `response_xml` out of the items, which is faster."
     )
+    include: Literal["replaced_by"] | None = Field(
+        default=None,
+        alias="include[]",
+        description="`replaced_by`: also return which request was queued in place of each one that failed or was "
+        "discarded.",
+        examples=["replaced_by"],
+    )
 
 
 class DetailParameters(Parameters):

@@ -63,6 +63,22 @@ class CauseView(FailureGroupView):
         str | None, Schema("What the status code of QuickBooks means, whatever the message. Null if that is not known")
     ]
     hint: Annotated[str | None, Schema(f"What to do about it, up to {MAX_TEXT} characters")]
+    queued_again: Annotated[
+        int,
+        Schema(
+            "How many of the requests were queued again since, and are replaced by another request. A copy that fails "
+            "too is a failure of its own",
+            minimum=0,
+        ),
+    ]
+    repeatable: Annotated[
+        int,
+        Schema(
+            "How many of the requests a bulk action would queue again now. 0: each was queued again, may have been "
+            "executed, or cannot be sent on its own",
+            minimum=0,
+        ),
+    ]
 
 
 class ReceiverView(FailureGroupView):
@@ -134,6 +150,8 @@ def _cause(group: FailureGroup) -> CauseView:
         "messages": group.messages,
         "meaning": _meaning(group),
         "hint": short(error.details.get("hint")) if error else None,
+        "queued_again": group.queued_again,
+        "repeatable": group.repeatable,
     }
 
 

@@ -356,6 +356,15 @@ class ListedRequestView(_RequestFields):
     request_omitted: NotRequired[Omitted]
     response_omitted: NotRequired[Omitted]
     modification_omitted: NotRequired[Omitted]
+    replaced_by: NotRequired[
+        Annotated[
+            Uuid | None,
+            Schema(
+                "With `include[]=replaced_by`: the request that was queued in its place. Null without one, and of a "
+                "request that has neither failed nor been discarded"
+            ),
+        ]
+    ]
 
 
 class ListedRequestPageView(TypedDict):

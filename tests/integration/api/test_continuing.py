@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.queueing.successor import id_again
 from domain.records.request import RequestError, State
+from domain.records.successor import id_again
 from domain.storage.changes import RemoveRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON

@@ -57,6 +57,8 @@ def test_an_app_sees_its_failures_by_cause_and_no_others(deployment: Deployment)
         "messages": 1,
         "meaning": None,
         "hint": "Correct it.",
+        "queued_again": 0,
+        "repeatable": 2,
         "connection_id": CONNECTION_ID,
         "connection_name": data["causes"][0]["connection_name"],
         "requests": 2,
@@ -78,6 +80,16 @@ def test_a_cause_says_how_many_messages_it_has_and_what_it_means(deployment: Dep
     assert (cause["requests"], cause["messages"]) == (3, 2)
     assert cause["message"] == messages[ids.index(cause["newest_request_id"])]
     assert cause["meaning"] == "The request refers to an object that does not exist in this company file."
+
+
+def test_a_cause_says_how_many_of_its_requests_were_queued_again(deployment: Deployment) -> None:
+    ids = [fail(deployment, deployment.app_id, CONNECTION_ID, 3170) for _ in range(3)]
+    for request_id in ids[:2]:
+        assert deployment.api.call("POST", f"/api/v1/queued_requests/{request_id}/queue_again").status == 201
+
+    [cause] = failures(deployment)["causes"]
+
+    assert (cause["requests"], cause["queued_again"], cause["repeatable"]) == (3, 2, 1)
 
 
 @pytest.mark.parametrize(

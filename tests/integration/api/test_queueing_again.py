@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from domain.queueing.successor import id_again
 from domain.records.request import Paging, Recovery, RequestError, State
+from domain.records.successor import id_again
 from domain.storage.changes import AddRequest, RemoveRequest
 from domain.timestamps import timestamp
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_record
@@ -43,6 +43,30 @@ def test_a_failed_request_is_queued_again_once(deployment: Deployment) -> None:
     assert (record["state"], record["label"], record["metadata"]) == ("waiting", "nightly", {"order": "7"})
     assert record["request_json"]["request"]["children"][0]["children"][0]["text"] == "Ann"
     assert [front.id for front in deployment.store.queue_front(CONNECTION_ID, 10)] == [record["id"]]
+
+
+def test_a_list_says_on_demand_which_requests_were_queued_again(deployment: Deployment) -> None:
+    again, failed, discarded = (
+        ended(deployment),
+        ended(deployment),
+        ended(deployment, state=State.DISCARDED, error=None),
+    )
+    for request_id in (again, discarded):
+        deployment.api.call("POST", f"/api/v1/queued_requests/{request_id}/queue_again")
+
+    listed = deployment.api.call("GET", f"{deployment.requests_url}?include[]=replaced_by&bodies=false").json["data"]
+    usual = deployment.api.call("GET", f"{deployment.requests_url}?bodies=false").json["data"]
+    other = deployment.api.call("GET", f"{deployment.requests_url}?include[]=batch")
+
+    assert {one["id"]: one["replaced_by"] for one in listed} == {
+        again: id_again(again),
+        failed: None,
+        discarded: id_again(discarded),
+        id_again(again): None,
+        id_again(discarded): None,
+    }
+    assert all("replaced_by" not in one for one in usual)
+    assert other.status == 400
 
 
 def test_a_corrected_request_replaces_a_failed_one_once(deployment: Deployment) -> None:

@@ -36,12 +36,13 @@ from domain.queueing.many import ManyRequests
 from domain.queueing.new_request import Idempotency, NewRequest, QueueBatch, QueueRequest, copy_of
 from domain.queueing.queue_again import QueueAgain
 from domain.queueing.service import RequestService
-from domain.queueing.successor import Replaces, id_again
+from domain.queueing.successor import Replaces
 from domain.records.app import App
 from domain.records.batch import batch_id, id_at, ids_of_batch, new_batch_id
 from domain.records.lookup import IfExists
 from domain.records.request import ENDED, IN_FLIGHT, QUEUED, QueuedRequest, State
 from domain.records.session import SILENCE_SECONDS, Session, session_id
+from domain.records.successor import id_again
 from domain.records.webhook import WebhookState
 from domain.send_by import ANY_TIME
 from domain.storage.changes import AddRequest, Put

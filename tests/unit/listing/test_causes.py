@@ -18,9 +18,12 @@ from domain.listing import causes
 from domain.listing.causes import FailureGroup, FailureReports
 from domain.listing.filters import RequestFilter
 from domain.listing.overview import MAX_SECONDS
-from domain.records.request import ENDED, QueuedRequest, RequestError, State
+from domain.queueing.queue_again import QueueAgain
+from domain.records.audit import Actor, ActorType
+from domain.records.request import ENDED, FAILED_OR_DISCARDED, QueuedRequest, RequestError, State
+from domain.records.successor import id_again
 from domain.records.webhook import FAILING, Webhook, WebhookAttempt, WebhookState
-from domain.storage.changes import AddRequest, ChangeRequest, Put
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.timestamps import TimeRange, timestamp
 from handlers.views.failures import failures
 from tests.support.builders import APP_ID, NOON, OTHER_APP_ID, REQUEST_XML, FixedClock, a_connection, a_record
@@ -145,6 +148,36 @@ def test_the_filters_of_a_group_mean_exactly_its_requests(
         )
         meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
         assert len([record for record in meant if is_failure(record)]) == one.requests
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32), numbers, ranges)
+def test_a_group_says_what_was_queued_again_and_what_a_bulk_action_would_queue(
+    seed: int, requests: Sequence[int], within: TimeRange
+) -> None:
+    """The copies are requests like any other: one that fails is in the numbers too, one that waits is not."""
+    store, own = filled(seed, requests)
+    chance = random.Random(seed)
+    for record in [one for one in own if one.state in FAILED_OR_DISCARDED and chance.randrange(2)]:
+        copy = replace(a_record(connection_id=record.connection_id), id=id_again(record.id))
+        if chance.randrange(2):
+            copy = replace(record, id=copy.id)
+            own.append(copy)
+        store.commit(AddRequest(copy, REQUEST_XML, ""))
+        if copy.state in ENDED and not chance.randrange(3):
+            store.commit(RemoveRequest(copy, timestamp(NOON)))
+            own.remove(copy)
+
+    report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, within)
+
+    again = QueueAgain(store, FixedClock(NOON + timedelta(days=30)), lambda: None)
+    for one in report.causes:
+        which = RequestFilter(state=State.ERROR, cause=one.name, updated_since=within.start, updated_before=within.end)
+        meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
+        assert one.queued_again == sum(id_again(record.id) in store.records for record in meant)
+        actor = Actor(ActorType.API_KEY, "key_test")
+        tally = again.queue_again(APP_ID, one.connection.id, which, lambda _: None, actor=actor, dry_run=True)
+        assert one.repeatable == tally.queued
 
 
 @given(st.lists(st.sampled_from([200, 204, 404, 503, None]), min_size=1, max_size=20))

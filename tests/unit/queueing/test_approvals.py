@@ -13,14 +13,14 @@ from domain.errors import Forbidden, Gone, HasDependants, InvalidState
 from domain.listing.filters import RequestFilter
 from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.new_request import IDEMPOTENCY_SECONDS
-from domain.queueing.queue_again import QueueAgain, may_be_queued_again
-from domain.queueing.successor import id_again
+from domain.queueing.queue_again import QueueAgain
 from domain.records.approval import MAX_SECONDS, UNKNOWN_AUTHOR, Author
 from domain.records.audit import Action
 from domain.records.batch import batch_id
 from domain.records.event import EventOutcome, changes_of
 from domain.records.lookup import IfExists
 from domain.records.request import ENDED, State
+from domain.records.successor import id_again, may_be_queued_again
 from domain.send_by import SendBy
 from domain.storage.changes import ChangeRequest
 from domain.timestamps import timestamp

@@ -15,11 +15,12 @@ from domain.errors import Gone, InvalidRequest, InvalidState, NotFound, OtherSuc
 from domain.queueing.continuation import ContinueBatch, Continuing
 from domain.queueing.new_request import NewRequest, QueueBatch, QueuedBatch, QueueRequest
 from domain.queueing.service import RequestService
-from domain.queueing.successor import Replaces, id_again
+from domain.queueing.successor import Replaces
 from domain.records.approval import Approval, ApprovalDecision
 from domain.records.audit import Action
 from domain.records.batch import batch_id, id_at, position_of
 from domain.records.request import ErrorCode, QueuedRequest, State, WhetherExecuted
+from domain.records.successor import id_again
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail
 from domain.timestamps import timestamp

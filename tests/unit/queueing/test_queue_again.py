@@ -14,8 +14,8 @@ from domain.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, Too
 from domain.listing.filters import RequestFilter
 from domain.queueing.many import Bounds
 from domain.queueing.queue_again import AgainTally, QueueAgain
-from domain.queueing.successor import id_again
 from domain.records.request import Paging, QueuedRequest, Recovery, RequestError, State
+from domain.records.successor import id_again
 from domain.records.webhook import Webhook
 from domain.storage.changes import AddRequest, Put, RemoveRequest
 from domain.storage.ports import RequestDetail

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from domain import qbxml
 from domain.errors import Gone, IdempotencyKeyReused, InvalidState, NotFound, PossiblyExecuted
 from domain.queueing.new_request import Idempotency, NewRequest, Queued, Queueing, QueueRequest
-from domain.queueing.successor import Replaces, id_again
+from domain.queueing.successor import Replaces
 from domain.records.audit import Action
 from domain.records.batch import MAX_REQUESTS, batch_id, ids_of_batch, new_batch_id, position_of
 from domain.records.request import ENDED, ErrorCode, QueuedRequest, Recovery, RequestError, State, WhetherExecuted
+from domain.records.successor import id_again
 from domain.storage.changes import AddRequest, Put, RemoveRequest
 from domain.timestamps import timestamp
 from domain.webhooks.addresses import UrlRules

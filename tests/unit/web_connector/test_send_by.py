@@ -11,9 +11,9 @@ import pytest
 from domain.maintenance import sweep as sweeping
 from domain.maintenance.late_requests import end_late_requests
 from domain.queueing.new_request import added_request, copy_of
-from domain.queueing.queue_again import may_be_queued_again
 from domain.records.request import State
 from domain.records.session import SILENCE_SECONDS
+from domain.records.successor import may_be_queued_again
 from domain.send_by import SendBy
 from domain.storage.changes import ChangeRequest
 from domain.storage.ports import RequestDetail
