@@ -531,20 +531,28 @@ class QueuedRequest:
                     {"state": self.state.value},
                 )
             raise InvalidState(f"A request that is {self.state} cannot become {to}.", {"state": self.state.value})
-        after = replace(self, state=to).changed(now)
+        queued_at, recovery, claim = self.queued_at, self.recovery, self.claim
         if to in ENDED:
             # After an error, QuickBooks may still be executing it, and may be asked about it.
-            running_until = self.recovery.running_until if to is State.ERROR else None
-            recovery = replace(self.recovery, active=False, running_until=running_until)
-            after = replace(after, queued_at=None, recovery=recovery)
+            running_until = recovery.running_until if to is State.ERROR else None
+            queued_at, recovery = None, replace(recovery, active=False, running_until=running_until)
         if to not in IN_FLIGHT:
-            return replace(after, claim=Claim(self.claim.session_id))
-        if self.state not in QUEUED:
-            return after
-        # The usual values are not stored.
-        state = None if self.state is State.WAITING else self.state
-        updated_at = None if self.updated_at == self.inserted_at else self.updated_at
-        return replace(after, claim=Claim(self.claim.session_id, state, updated_at))
+            claim = Claim(claim.session_id)
+        elif self.state in QUEUED:
+            # The usual values are not stored.
+            state = None if self.state is State.WAITING else self.state
+            updated_at = None if self.updated_at == self.inserted_at else self.updated_at
+            claim = Claim(claim.session_id, state, updated_at)
+        # One copy of a record with so many fields, because each copy takes as long as reading a small response.
+        return replace(
+            self,
+            state=to,
+            queued_at=queued_at,
+            recovery=recovery,
+            claim=claim,
+            updated_at=timestamp(now),
+            revision=self.revision + 1,
+        )
 
     def as_change_of(self, before: QueuedRequest) -> QueuedRequest:
         """Return the record with the next revision after `before`. Its transitions are then stored as one change."""

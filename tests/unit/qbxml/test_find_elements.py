@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from xml.parsers.expat import ExpatError
 
@@ -36,6 +37,9 @@ def documents(draw: st.DrawFn, depth: int = 0) -> str:
     return f"<{name}{attributes}>{''.join(content)}</{name}{draw(st.sampled_from(['', ' ', chr(10)]))}>"
 
 
+whole_element = re.compile(rb"""<(?:[^"'<>]|"[^"]*"|'[^']*')*/>""").fullmatch
+
+
 def expected(text: str) -> list[Span]:
     """Return what a parser finds that calls for every tag, up to an error."""
     text = normalize_prologue(text)
@@ -55,7 +59,7 @@ def expected(text: str) -> list[Span]:
         place = parser.CurrentByteIndex
         if span := around.pop():
             is_end_tag = data.startswith(f"</{name}".encode(), place) and data[span.start :].find(b"<", 1) >= 0
-            whole = data[place - 2 : place] == b"/>" and data.find(b"<", span.start + 1, place) < 0
+            whole = whole_element(data, span.start, place)
             span.end = place if whole or not is_end_tag else data.index(b">", place) + 1
 
     parser.StartElementHandler, parser.EndElementHandler = start, end

@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape
 
 from defusedxml.common import DefusedXmlException
 
-from domain.qbxml.xml.parser import TooComplex, error_text, find_elements
+from domain.qbxml.xml.parser import TooComplex, contains, error_text, find_elements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -255,7 +255,8 @@ def read_with_repair(read: Callable[[str], _Read], text: str) -> _Read:
     References to C1 controls are read as Windows-1252, the code page of QuickBooks: `&#146;` is an apostrophe. Calls
     `read` again with the repaired text if the first call fails at a forbidden character. Raises UnreadableResponse.
     """
-    text = _c1_reference.sub(_windows_1252, text)
+    if contains(text, "&#"):
+        text = _c1_reference.sub(_windows_1252, text)
     try:
         try:
             return read(text)

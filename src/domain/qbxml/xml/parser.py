@@ -49,6 +49,7 @@ pair."""
 _crowded_tag = re.compile(f"<(?:[^<=]*+=){{{MAX_ATTRIBUTES_OF_ELEMENT + 1}}}").search
 _declaration_after_space = re.compile(r"\s+<\?xml\s[^<>]*\?>").match
 _tag = re.compile(rb"""<[^"'>]*(?:"[^"]*"[^"'>]*|'[^']*'[^"'>]*)*>""").match
+_end_tag = re.compile(r"</([^\s<>/]+)\s*>").match
 _not_a_line_end = re.compile(r"[^\r\n]")
 
 
@@ -168,6 +169,17 @@ def _places(text: str, ending: str) -> Iterator[int]:
             yield place
 
 
+def _last_end_tags(text: str, ending: str, places: Sequence[int]) -> Sequence[int]:
+    """Return those of the last places that certainly have end tags with this ending if the text is well-formed."""
+    behind_declaration = text.find("?>") + 1 if text.startswith("<?") else 0
+    if contains(text, "<!") or contains(text[behind_declaration:], "<?"):
+        return ()  # A place may be in a comment.
+    first = len(places)
+    while first and (tag := _end_tag(text, places[first - 1])) and tag[1].endswith(ending):
+        first -= 1
+    return places[first:]
+
+
 class _Finder:
     """Parses a text and finds elements in it."""
 
@@ -191,13 +203,24 @@ class _Finder:
 
         There may be no tag at a place, because it is in a comment. Then the calls go on.
         """
+        closing = _last_end_tags(text, self._ending, places)
         begin = 0
-        for place in places:
+        for place in places[: len(places) - len(closing)]:
             self._parser.Parse(text[begin:place], False)
             self._ahead += 1
             self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
             begin = place
+        # expat counts the lines of each part but the last, so the longest part is parsed as the last one.
         self._parser.Parse(text[begin:], True)
+        self._close(text, closing)
+
+    def _close(self, text: str, closing: Sequence[int]) -> None:
+        """Set the ends of the elements whose end tags expat has read without a call, to the last of these end tags."""
+        at, behind = len(self.data), len(text)
+        for span, place in zip(self._open, reversed(closing), strict=False):
+            at -= len(text[place:behind].encode())
+            behind = place
+            span.end = self.data.index(b">", at) + 1
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if not name.endswith(self._ending):

@@ -69,8 +69,14 @@ class RequestUpdate:
         """Return the change of the request in flight. Several transitions are stored as one change."""
         once = self.after.as_change_of(stored.record)
         after = replace(once, responded_at=once.updated_at) if self.response_xml else once
-        change = ChangeRequest(stored.record, after, self.response_xml, self._search_text(stored))
-        return replace(change, modification_xml=self.modification_xml, field_changes=self.field_changes)
+        return ChangeRequest(
+            stored.record,
+            after,
+            self.response_xml,
+            self._search_text(stored),
+            modification_xml=self.modification_xml,
+            field_changes=self.field_changes,
+        )
 
     def _search_text(self, stored: RequestInFlight) -> str | None:
         """Return the search text to store, or None to keep the stored text.

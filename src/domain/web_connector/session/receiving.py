@@ -300,6 +300,8 @@ def _ending(decision: Decision, session: Session, last: Session, now: datetime) 
 
 def _in_order(after: QueuedRequest, position: int) -> QueuedRequest:
     """Return the record with a time of its own, so that a list by last change shows a set in the order of execution."""
+    if not position:
+        return after
     moment = datetime.fromisoformat(after.updated_at) + timedelta(microseconds=position)
     return replace(after, updated_at=timestamp(moment))
 
