@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections import defaultdict
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from math import inf
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from simulator.basics.errors import RequestError
 from simulator.books.behaviours import BEHAVIOURS, ON
 from simulator.books.kinds import GROUPS, ITEMS, KINDS, TRANSACTIONS, Kind
 from simulator.books.ledger import BY_QUANTITY, NOTHING, SETTLES, Ledger
 from simulator.books.records import Fields, Record
+from simulator.books.uses import Uses, references
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -177,9 +177,7 @@ class Books:
     """The rows of FIDELITY.md that the request in progress depends on, as its rules found in the books."""
     _tables: dict[str, Table] = field(default_factory=lambda: {name: Table() for name in KINDS})
     _names: dict[tuple[str, str], Record] = field(default_factory=dict)
-    _uses: defaultdict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    _new_uses: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    """The users that are not in `_uses` yet, in order."""
+    _uses: Uses = field(default_factory=Uses)
     _numbers: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {name: {} for name in KINDS})
     _undo: list[Callable[[], None]] | None = None
 
@@ -209,8 +207,7 @@ class Books:
                 name: table.copy(lists if KINDS[name].is_list else transactions) for name, table in self._tables.items()
             },
             _names={name: lists[record.id] for name, record in self._names.items()},
-            _uses=defaultdict(dict, {target: uses.copy() for target, uses in self._uses.items()}),
-            _new_uses=defaultdict(list),
+            _uses=self._uses.copy(lambda record: (lists if record.kind.is_list else transactions)[record.id]),
             _numbers={
                 kind: {number: ids.copy() for number, ids in numbers.items()} for kind, numbers in self._numbers.items()
             },
@@ -228,10 +225,8 @@ class Books:
         self.assumptions.add(name)
 
     def bring_up_to_date(self) -> None:
-        """Compute what waits for the first read. After that, reading changes nothing until the next change."""
+        """Compute what waits for the first read, so that reading changes nothing but `Uses`, which has a lock."""
         self.ledger.bring_up_to_date()
-        for target in list(self._new_uses):
-            self._users(target)
 
     def __getitem__(self, kind: str) -> Table:
         return self._tables[kind]
@@ -283,11 +278,11 @@ class Books:
 
     def is_used(self, record_id: str) -> bool:
         """Return whether another record refers to this one."""
-        return bool(self._users(record_id))
+        return bool(self._uses.of(record_id))
 
     def users(self, record_id: str) -> list[str]:
         """Return the ids of the records that refer to this one."""
-        return list(self._users(record_id))
+        return list(self._uses.of(record_id))
 
     def children(self, record: Record) -> list[Record]:
         """Return the records directly below this one, in their list's order."""
@@ -505,23 +500,15 @@ class Books:
         self._tables[record.kind.name].add(record)
         if record.full_name:
             self._names[record.kind.namespace, record.full_name.lower()] = record
-        for target in references(record.fields):
-            self._new_uses[target].append(record.id)
+        self._uses.add(record)
         if "RefNumber" in record.fields:
             self._numbers[record.kind.name].setdefault(record.fields["RefNumber"].lower(), []).append(record.id)
-
-    def _users(self, record_id: str) -> dict[str, None]:
-        """Return the ids of the users of a record. New ones are entered all at once, which is faster."""
-        if record_id in self._new_uses:
-            self._uses[record_id].update(dict.fromkeys(self._new_uses.pop(record_id)))
-        return self._uses.get(record_id, {})
 
     def _unindex(self, record: Record) -> None:
         self._tables[record.kind.name].remove(record)
         if record.full_name:
             del self._names[record.kind.namespace, record.full_name.lower()]
-        for target in references(record.fields):
-            del self._users(target)[record.id]
+        self._uses.remove(record)
         if "RefNumber" in record.fields:
             self._numbers[record.kind.name][record.fields["RefNumber"].lower()].remove(record.id)
         if not record.kind.is_list:
@@ -541,23 +528,6 @@ def following(number: str) -> str:
 @cache
 def _namespaces(kinds: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(KINDS[kind].namespace for kind in kinds))
-
-
-def references(fields: Fields) -> set[str]:
-    """Return the ListIDs in the references of a record's fields."""
-    found: set[str] = set()
-    pending: list[Any] = [fields]
-    for holder in pending:
-        for member in holder.values() if type(holder) is dict else holder:
-            kind = type(member)
-            if kind is dict:
-                if len(member) == 1 and "ListID" in member:
-                    found.add(member["ListID"])
-                else:
-                    pending.append(member)
-            elif kind is list:
-                pending.append(member)
-    return found
 
 
 def _order(record: Record) -> tuple[str, int, str]:

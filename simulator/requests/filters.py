@@ -14,7 +14,8 @@ from simulator.basics.statuses import NOT_AVAILABLE, STATUSES
 from simulator.books import GROUPS
 from simulator.books.kinds import ITEMS
 from simulator.books.records import reference_id
-from simulator.books.store import ALWAYS, references
+from simulator.books.store import ALWAYS
+from simulator.books.uses import references
 from simulator.rules.currency import currency_of
 from simulator.schema import values
 from simulator.schema.values import is_true

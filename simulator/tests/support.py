@@ -17,6 +17,7 @@ from simulator.books import Books, Record
 from simulator.books.costing import Costing, History
 from simulator.books.ledger import Ledger
 from simulator.books.store import Table
+from simulator.books.uses import Uses
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,6 +87,8 @@ def contents_of(value: Any) -> Any:
         return [contents_of(member) for member in value]
     if isinstance(value, set):
         return value.copy()
+    if isinstance(value, Uses):
+        return {target: set(users) for target, users in value.all().items() if users}
     if isinstance(value, (Books, Record, Table, Ledger, Costing, History)):
         names = getattr(value, "__slots__", None) or vars(value)
         return {name: contents_of(getattr(value, name)) for name in names}
