@@ -501,6 +501,12 @@ def go_to(text: str) -> Callable[[Page], object]:
     return act
 
 
+def half_a_date(page: Page) -> None:
+    """Type the month and the day of the end of a range, and leave it."""
+    page.locator(".moment input[type=date]").last.press_sequentially("1130")
+    page.get_by_role("heading").first.click()
+
+
 def open_first_details(page: Page) -> None:
     """Open the connections of the first group."""
     page.get_by_text("By connection").first.click()
@@ -818,6 +824,10 @@ VIEWS: Mapping[str, View] = {
     "settings-move-viewer": View("/app/connections/{connection}/settings?open=move", scope="read_only"),
     "sessions-of-two-machines": View("/app/connections/{connection}/sessions", with_sessions),
     "sessions-none": View("/app/connections/{empty}/sessions"),
+    "list-range": View("/app/connections/{connection}?range=custom&from=2026-03-01T05:00:00.000Z", act=half_a_date),
+    "failures-range": View("/app/failures?range=custom&from=2026-03-01T05:00:00.000Z", act=half_a_date),
+    "palette-pause": View("/app/contact", act=go_to("pause")),
+    "palette-connection": View("/app/contact", act=go_to("harbor")),
     "contact": View("/app/contact", with_contact),
     "contact-none": View("/app/contact"),
     "contact-read-only": View("/app/contact", with_contact, scope="read_only"),

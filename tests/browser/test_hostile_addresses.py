@@ -53,7 +53,7 @@ VIEWS = (
         ("connections", CONNECTION, ANY),
         (("connection", "{connection}"), ("step", "wait")),
     ),
-    View("/connections/{connection}", (CONNECTION, LIST)),
+    View("/connections/{connection}", (CONNECTION, LIST), (("ask", "resume"),)),
     View("/connections/{connection}/settings", (CONNECTION, f"{CONNECTION}/sessions"), (("open", "move"),)),
     View(
         "/approvals",
@@ -61,7 +61,7 @@ VIEWS = (
         (("connection", "{connection}"),),
     ),
     View("/sign_in", (), (("problem", "expired"),)),
-    View("/search", ("search",)),
+    View("/search", ("search",), (("go", "true"),)),
     View("/search", ("connections", LIST_OF_ANY), (("part", "true"),)),
     View("/overview", ("statistics", "connections")),
     View("/failures", ("failures",)),

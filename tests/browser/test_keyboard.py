@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.support import Console, query
+from tests.browser.support import Console, query, seed_session
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Route, ViewportSize
@@ -245,7 +245,7 @@ def test_ctrl_k_works_in_a_field_searches_and_closes(console: Console, connectio
     expect(console.page.get_by_label("Search requests")).to_be_focused()
     palette(console).fill("INV 1042")
     console.page.get_by_role("option", name="Search requests for “INV 1042”").click()
-    console.page.wait_for_url("**/search?search=INV+1042")
+    console.page.wait_for_url("**/search?search=INV+1042&go=true")
     palette(console).fill("no such thing at all")
     expect(console.page.get_by_role("listbox").get_by_role("option")).to_have_count(1)
 
@@ -255,7 +255,7 @@ def test_ctrl_k_finds_a_connection_that_was_renamed_here(console: Console, conne
     console.open(f"/app/connections/{connection.id}/settings")
     console.sees_heading("Web Connector")
     palette(console).fill(connection.id)
-    expect(console.page.get_by_role("option", name="Test")).to_be_visible()
+    expect(console.page.get_by_role("option", name="Test Connection")).to_be_visible()
     console.confirm("Close")
     console.page.get_by_label("Name", exact=True).fill(name)
     console.button("Save").click()
@@ -264,3 +264,115 @@ def test_ctrl_k_finds_a_connection_that_was_renamed_here(console: Console, conne
     palette(console).fill(name)
 
     expect(console.page.get_by_role("option", name=f"{name} Connection")).to_be_visible()
+
+
+PAGES = {
+    "requests": "",
+    "failures": "?state=error&sort=updated_at",
+    "overview": "/overview",
+    "subscriptions": "/subscriptions",
+    "sessions": "/sessions",
+    "settings": "/settings",
+    "audit log": "/audit_log",
+}
+
+
+@pytest.mark.parametrize("start", ["/app/contact", "/app/connections/{id}/sessions"])
+def test_ctrl_k_opens_each_page_and_action_of_a_connection_from_any_page(
+    console: Console, connection: Connection, start: str
+) -> None:
+    name, page = f"Quartz {connection.id[:8]}", console.page
+    connection.service.call("PATCH", connection.path, {"name": name})
+    views = {verb: f"/app/connections/{connection.id}{rest}" for verb, rest in PAGES.items()}
+    views["usage"] = f"/app/usage?search={connection.id}"
+    views["new request"] = f"/app/compose?connection={connection.id}"
+    console.open(start.format(id=connection.id))
+
+    for verb, address in views.items():
+        palette(console).fill(f"{verb} {name.lower()}")
+        expect(page.get_by_role("listbox").get_by_role("option").first).to_contain_text(name)
+        page.keyboard.press("Enter")
+        page.wait_for_url(console.service.base_url + address)
+
+
+def test_ctrl_k_pauses_and_resumes_a_connection_after_a_question(console: Console, connection: Connection) -> None:
+    name, page = f"Onyx {connection.id[:8]}", console.page
+    connection.service.call("PATCH", connection.path, {"name": name})
+
+    def paused() -> bool:
+        return bool(connection.service.call("GET", connection.path).json["data"]["paused_at"])
+
+    for verb, other in (("Pause", "Resume"), ("Resume", "Pause")):
+        console.open("/app/contact")
+        console.sees_heading("Your contact")
+        was = paused()
+        palette(console).fill(f"{verb.lower()} {name}")
+        expect(page.get_by_role("listbox").get_by_role("option").first).to_contain_text(f"{verb} {name}")
+        page.keyboard.press("Enter")
+        question = page.get_by_role("dialog", name=f"{verb} this connection?")
+        question.get_by_role("button", name="Cancel").click()
+        expect(question).to_be_hidden()
+        assert "ask" not in page.url
+        assert paused() is was
+        palette(console).fill(f"{verb.lower()} {name}")
+        page.keyboard.press("Enter")
+
+        question.get_by_role("button", name=verb).click()
+
+        expect(console.button(other, exact=True)).to_be_visible()
+        assert paused() is not was
+
+
+@pytest.mark.parametrize(
+    ("verb", "title"), [("new password", "Set a new password?"), ("move to a new computer", "Move to a new computer")]
+)
+def test_ctrl_k_opens_a_dialog_of_the_settings_and_back_leaves_it(
+    console: Console, connection: Connection, verb: str, title: str
+) -> None:
+    name, page = f"Topaz {connection.id[:8]}", console.page
+    connection.service.call("PATCH", connection.path, {"name": name})
+    console.open("/app/contact")
+    console.sees_heading("Your contact")
+    palette(console).fill(f"{verb} {name}")
+    expect(page.get_by_role("listbox").get_by_role("option").first).to_contain_text(name)
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name=title)
+    expect(dialog).to_be_visible()
+
+    page.go_back()
+
+    console.sees_heading("Your contact")
+    expect(dialog).to_be_hidden()
+    page.wait_for_timeout(300)
+    assert page.url.endswith("/app/contact")
+
+
+def test_ctrl_k_offers_no_action_that_the_reader_may_not_do(console: Console, connection: Connection) -> None:
+    seed_session(console.page, console.service.app_id, console.service.api_key, "read_only")
+    name = f"Flint {connection.id[:8]}"
+    connection.service.call("PATCH", connection.path, {"name": name})
+    console.open("/app/contact")
+    console.sees_heading("Your contact")
+
+    palette(console).fill(name)
+
+    options = console.page.get_by_role("option")
+    expect(options.filter(has_text=f"Sessions of {name}")).to_be_visible()
+    assert not [text for text in options.all_inner_texts() if text.startswith(("Pause", "New ", "Change"))]
+
+
+def test_ctrl_k_opens_the_only_request_with_a_label(console: Console, connection: Connection) -> None:
+    label = f"order-{connection.id[:8]}"
+    body = {"request_json": {"CompanyQueryRq": {}}, "label": label}
+    request_id = str(connection.queue(body)["id"])
+    console.open("/app/contact")
+    console.sees_heading("Your contact")
+    palette(console).fill(label.upper())
+    console.page.keyboard.press("Enter")
+    console.page.wait_for_url(f"**/queued_requests/{request_id}")
+
+    connection.queue(body)
+    palette(console).fill(label)
+    console.page.keyboard.press("Enter")
+
+    console.sees("2 requests with this value.")

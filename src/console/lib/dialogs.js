@@ -1,5 +1,5 @@
 // Dialogs, and buttons that ask before they do something.
-import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Button, explain, Note, toast } from "./ui.js";
 
 let dialogs = 0;
@@ -9,14 +9,20 @@ export function Dialog({ title, onClose, children, actions }) {
   const element = useRef(/** @type {any} */ (null));
   // A dialog can open another one.
   const [titleId] = useState(() => `dialog-title-${(dialogs += 1)}`);
+  const isGone = useRef(false);
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog.showModal();
-    // Closing gives the focus back to the element that had it before. Removing an open dialog does not.
-    return () => dialog.close();
+    return () => {
+      // The Back button removes the dialog with its view. Its `close` comes later and means nothing.
+      isGone.current = true;
+      // Closing gives the focus back to the element that had it before. Removing an open dialog does not.
+      dialog.close();
+    };
   }, []);
+  const close = (event) => isGone.current || onClose(event);
   return html`
-    <dialog ref=${element} aria-labelledby=${titleId} onClose=${onClose} onCancel=${onClose}>
+    <dialog ref=${element} aria-labelledby=${titleId} onClose=${close} onCancel=${close}>
       <div class="body">
         <h2 id=${titleId}>${title}</h2>
         ${children}
@@ -26,9 +32,20 @@ export function Dialog({ title, onClose, children, actions }) {
   `;
 }
 
-/** A button that asks first, then runs `action`, and says what went wrong. */
-export function ActionButton({ label, icon, kind = "", question, explanation, confirm = label, danger, action }) {
+/**
+ * A button that asks first, then runs `action`, and says what went wrong. With `isAsking`, the address asks the
+ * question, without a press. `asked` is called after the question.
+ */
+export function ActionButton({ label, icon, kind = "", question, confirm = label, danger, action, ...given }) {
+  const { explanation, isAsking, asked } = given;
   const [asking, setAsking] = useState(false);
+  useEffect(() => {
+    if (isAsking) setAsking(true);
+  }, [isAsking]);
+  const close = () => {
+    setAsking(false);
+    asked?.();
+  };
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState(/** @type {unknown} */ (null));
   const run = async () => {
@@ -36,7 +53,7 @@ export function ActionButton({ label, icon, kind = "", question, explanation, co
     setError(null);
     try {
       await action();
-      setAsking(false);
+      close();
     } catch (problem) {
       setError(problem);
       if (!question) toast(explain(problem), "red");
@@ -64,9 +81,9 @@ export function ActionButton({ label, icon, kind = "", question, explanation, co
       html`
         <${Dialog}
           title=${question}
-          onClose=${() => setAsking(false)}
+          onClose=${close}
           actions=${html`
-            <${Button} onClick=${() => setAsking(false)}>Cancel<//>
+            <${Button} onClick=${close}>Cancel<//>
             <${Button} kind=${`primary ${danger ? "danger" : ""}`} busy=${busy} onClick=${run}>${confirm}<//>
           `}
         >

@@ -2,6 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { call } from "./api.js";
 import { downloadCsv } from "./csv.js";
+import { momentsAreWhole } from "./moment_input.js";
 import { url } from "./router.js";
 import { count, plural } from "./text.js";
 import { Button, explain, toast } from "./ui.js";
@@ -231,6 +232,7 @@ async function* pagesBehindCursors(path, query) {
 function ListCsv({ pages, order, columns, name, kind, label = "CSV", others = "Filter the list to get the others." }) {
   const [read, setRead] = useState(/** @type {number | null} */ (null));
   const press = async () => {
+    if (!momentsAreWhole()) return;
     setRead(0);
     try {
       const rows = new Map();

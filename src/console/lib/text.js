@@ -417,6 +417,14 @@ export function health(connection) {
 }
 
 /**
+ * Whether a connection is held by a pause, or by a backoff that a person can end.
+ *
+ * @param {{paused_at?: string | null, waiting_reason?: any}} connection
+ */
+export const canResume = ({ paused_at: pausedAt, waiting_reason: reason }) =>
+  Boolean(pausedAt || reason?.code === "quickbooks_failing");
+
+/**
  * Whether a connection needs a person: its health is red, or amber while requests wait. It then is paused, has missed
  * calls or is called by a second Web Connector.
  *

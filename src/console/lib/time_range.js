@@ -1,6 +1,7 @@
 // The range of time of a list: ranges to choose, and one that the reader enters.
 import { html } from "../vendor/preact.js";
-import { fullTime, localZone } from "./text.js";
+import { MomentInput } from "./moment_input.js";
+import { fullTime } from "./text.js";
 
 const HOUR = 3_600_000;
 
@@ -69,26 +70,22 @@ export function RangeSelect({ from, to, range, time, change, any = "Any time" })
 }
 
 /**
- * Says which range of time is listed. A range that the reader entered can be changed. `what` names the time that is
+ * Says which range of time is listed. A range that the reader entered can be changed, and is said in words too: a date
+ * alone means its whole day. `what` names the time that is
  * meant; `children`, if there are any, show it.
  */
 export function RangeBar({ what, from, to, range, change, children }) {
   if (!from && !to) return null;
-  const set = (name) => (event) => {
-    const moment = event.target.value && new Date(event.target.value);
-    change({ range: "custom", [name]: moment ? moment.toISOString() : "" });
-  };
   const input = (name, label, value) => html`
-    <label class="row plain">
-      <span>${label}</span>
-      <input
-        type="datetime-local"
-        step="60"
-        aria-label="${what} ${label}"
-        value=${value ? localInput(value) : ""}
-        onChange=${set(name)}
+    <div class="row plain">
+      <span aria-hidden="true">${label}</span>
+      <${MomentInput}
+        label="${what} ${label}"
+        value=${value ?? ""}
+        isEnd=${name === "to"}
+        change=${(moment) => change({ range: "custom", [name]: moment })}
       />
-    </label>
+    </div>
   `;
   return html`
     <div class="search-note small range">
@@ -98,8 +95,8 @@ export function RangeBar({ what, from, to, range, change, children }) {
           ? html`<span>${inWords(from, to)}</span>`
           : html`
             ${input("from", "from", from)}
-            ${input("to", "to before", to)}
-            <span class="muted">${localZone()}</span>
+            ${input("to", "to", to)}
+            <span class="muted">${inWords(from, to)}</span>
           `
       }
     </div>
@@ -113,14 +110,11 @@ export function RangeBar({ what, from, to, range, change, children }) {
  * @param {string | undefined} to
  */
 export const inWords = (from, to) =>
-  [from && `from ${fullTime(from)}`, to && `${from ? "to " : ""}before ${fullTime(to)}`].filter(Boolean).join(" ");
+  [from && `from ${named(from)}`, to && `${from ? "to " : ""}before ${named(to)}`].filter(Boolean).join(" ");
 
 /**
- * Returns a moment in the form of `datetime-local`, in the reader's time zone.
+ * An address can have any text in place of a moment, which the service refuses.
  *
- * @param {string | number} moment
+ * @param {string} moment
  */
-export function localInput(moment) {
-  const one = new Date(moment);
-  return new Date(one.getTime() - one.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
+const named = (moment) => (Number.isNaN(Date.parse(moment)) ? `“${moment}”` : fullTime(moment));

@@ -2,9 +2,9 @@
 import { html } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { url } from "../lib/router.js";
+import { navigate, url, useRoute } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
+import { canResume, health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
   Badge,
@@ -126,30 +126,44 @@ export function ConnectionFrame({ id, tab, children }) {
   `;
 }
 
+const PAUSE =
+  "The service still accepts requests, and they wait. QuickBooks finishes the request that it is working on.";
+
+/** The parameter `ask` of the address asks whether to pause or to resume. Resuming by the button needs no question. */
 function HeadActions({ connection, load }) {
+  const { path, query } = useRoute();
+  const asked = () => query.ask && navigate(url(path, { ...query, ask: undefined }), { replace: true });
   const change = (name, said) => async () => {
     load.reload({ data: await call("POST", ["connections", connection.id, name]) });
     toast(said);
   };
-  const canResume = connection.paused_at || connection.waiting_reason?.code === "quickbooks_failing";
+  const isHeld = canResume(connection);
   return html`
     <div class="row">
       ${
-        session.may(canResume ? "resume" : "pause") &&
-        (canResume
+        session.may(isHeld ? "resume" : "pause") &&
+        (isHeld
           ? html`
             <${ActionButton}
+              key="resume"
               label="Resume"
               icon="play"
+              question=${query.ask === "resume" ? "Resume this connection?" : undefined}
+              explanation="It sends the requests that wait."
+              isAsking=${query.ask === "resume"}
+              asked=${asked}
               action=${change("resume", "The connection sends requests again.")}
             />
           `
           : html`
             <${ActionButton}
+              key="pause"
               label="Pause"
               icon="pause"
               question="Pause this connection?"
-              explanation="The service still accepts requests, and they wait. QuickBooks finishes the request that it is working on."
+              explanation=${PAUSE}
+              isAsking=${query.ask === "pause"}
+              asked=${asked}
               action=${change("pause", "The connection is paused.")}
             />
           `)

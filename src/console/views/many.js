@@ -7,7 +7,6 @@ import { added, DAY_MILLISECONDS, meantBy, patiently } from "../lib/bulk_run.js"
 import { Dialog } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { count } from "../lib/text.js";
-import { localInput } from "../lib/time_range.js";
 import { Button, explain, Note } from "../lib/ui.js";
 import { AlreadySent, Choice, describe, Others, Progress, WORDS } from "./many_parts.js";
 
@@ -30,7 +29,7 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
   const [conditions, setConditions] = useState({
     request_name: "",
     label_prefix: "",
-    since: given || query.from || query.to ? "" : localInput(Date.now() - DAY_MILLISECONDS),
+    since: given || query.from || query.to ? "" : new Date(Date.now() - DAY_MILLISECONDS).toISOString(),
     tooPending: Boolean(ids) || ["pending", "retrying", "failing"].includes(query.webhook_state),
   });
   const [run, setRun] = useState({ phase: given ? "counting" : "choose" });

@@ -1,6 +1,7 @@
 // Requests that a reader selects, and the buttons of the bulk actions.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { ACTIONS, possible } from "../lib/bulk_actions.js";
+import { momentsAreWhole } from "../lib/moment_input.js";
 import { count } from "../lib/text.js";
 import { Button, toast } from "../lib/ui.js";
 
@@ -49,6 +50,7 @@ export function ManyBar({ id, query, total, isFiltered, selection, done }) {
   const [dialog, setDialog] = useState(null);
   const { ids, isAll, clear, selectAll } = selection;
   const open = (action) =>
+    momentsAreWhole() &&
     import("./many.js").then(
       (module) => setDialog({ view: module.default, action, ids: ids.length ? ids : null }),
       () => toast("The dialog could not be loaded. Reload the page.", "red"),
@@ -102,6 +104,7 @@ export function ManyBar({ id, query, total, isFiltered, selection, done }) {
 export function ManyAtOnce({ id, query, done }) {
   const [dialog, setDialog] = useState(null);
   const open = () =>
+    momentsAreWhole() &&
     import("./many.js").then(
       (module) => setDialog(() => module.default),
       () => toast("The dialog could not be loaded. Reload the page.", "red"),

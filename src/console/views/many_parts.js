@@ -3,6 +3,7 @@ import { html } from "../vendor/preact.js";
 import { ACTIONS, possible } from "../lib/bulk_actions.js";
 import { timeOf } from "../lib/bulk_run.js";
 import { url } from "../lib/router.js";
+import { MomentInput } from "../lib/moment_input.js";
 import { count, localZone, plural, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
 import { inWords } from "../lib/time_range.js";
 import { Check, Field } from "../lib/ui.js";
@@ -122,9 +123,17 @@ export function Choice({ query, action, setAction, conditions, setConditions }) 
       ${
         action === "redeliver" &&
         html`
-          <${Field} label="Failed since (optional)" help=${`In your time zone, ${localZone()}.`}>
+          <${Field}
+            label="Failed since (optional)"
+            help=${`In your time zone, ${localZone()}. A date alone means its beginning.`}
+          >
             ${(names) => html`
-              <input type="datetime-local" ...${names} value=${conditions.since} onInput=${change("since")} />
+              <${MomentInput}
+                label="Failed since (optional)"
+                names=${names}
+                value=${conditions.since}
+                change=${(since) => setConditions({ ...conditions, since })}
+              />
             `}
           <//>
           <${Check} checked=${conditions.tooPending} onChange=${change("tooPending")}>

@@ -1,5 +1,6 @@
-// Ctrl-K: opens any connection, request or view, and searches, without the mouse.
+// Ctrl-K: opens any connection, request, view or action of a connection, and searches, without the mouse.
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
+import { actionsOf } from "../lib/connection_actions.js";
 import { Dialog } from "../lib/dialogs.js";
 import { known, readConnections } from "../lib/known_connections.js";
 import { places } from "../lib/places.js";
@@ -22,23 +23,20 @@ const bestFirst = (options, text) =>
     (one, other) => Number(other.name.toLowerCase().startsWith(text)) - Number(one.name.toLowerCase().startsWith(text)),
   );
 
-/** The views of the connection that is on the screen. */
-function ofConnection(id, name) {
-  const of = `of ${name ?? "this connection"}`;
-  return [
-    ["Requests", "plug", url(`/connections/${id}`)],
-    ["Overview", "chart", url(`/connections/${id}/overview`)],
-    ["Subscriptions", "refresh", url(`/connections/${id}/subscriptions`)],
-    ["Settings", "pen", url(`/connections/${id}/settings`)],
-    ["Audit log", "history", url(`/connections/${id}/audit_log`)],
-    ...(session.may("queue")
-      ? [
-          ["New request", "plus", url("/compose", { connection: id })],
-          ["Change a customer", "pen", url("/compose", { connection: id, type: "CustomerModRq" })],
-          ["Change an invoice", "pen", url("/compose", { connection: id, type: "InvoiceModRq" })],
-        ]
-      : []),
-  ].map(([title, icon, address]) => ({ name: `${title} ${of}`, icon, address, kind: "Action" }));
+/**
+ * Returns the actions of connections that fit the words. Of other connections than `here`, a word has to name the
+ * action, or the words name this connection alone.
+ */
+function connectionActions(words, connections, found, here) {
+  const current = here && (connections.find(({ id }) => id === here) ?? { id: here });
+  const others = words.length ? connections.filter(({ id }) => id !== here) : [];
+  const wanted = (one, verbs) =>
+    words.some((word) => verbs.includes(word)) || (found.length === 1 && found[0].id === one.id);
+  return [...(current ? [current] : []), ...others].flatMap((one) =>
+    actionsOf(one)
+      .filter(({ name, verbs }) => fits(`${name} ${verbs} ${one.id}`, words) && (one === current || wanted(one, verbs)))
+      .map((action) => ({ ...action, kind: "Action" })),
+  );
 }
 
 /**
@@ -50,22 +48,21 @@ export function optionsFor(text, connections) {
   const words = wanted.split(/\s+/).filter(Boolean);
   const id = wanted.match(ONE_ID)?.[0];
   const here = location.pathname.match(OF_A_CONNECTION)?.[1];
-  const nameOf = (wantedId) => connections.find((one) => one.id === wantedId)?.name;
+  const found = connections.filter(
+    (one) => one.id === id || (words.length > 0 && fits(one.name ?? "Unnamed connection", words)),
+  );
+  const ofConnections = connectionActions(words, connections, found, here);
+  const isHere = ({ address }) => here && address.includes(here);
   const actions = [
-    ...(here ? ofConnection(here, nameOf(here)) : []),
-    ...places(true).map(({ address, icon, name }) => ({ name, icon, address, kind: "Action" })),
-    ...(session.may("create_connection")
-      ? [{ name: "New connection", icon: "plus", address: url("/connections/new"), kind: "Action" }]
-      : []),
-  ].filter(({ name }) => fits(name, words));
-  const found = connections
-    .filter((one) => one.id === id || (words.length > 0 && fits(one.name ?? "Unnamed connection", words)))
-    .map((one) => ({
-      name: one.name ?? "Unnamed connection",
-      icon: "plug",
-      address: url(`/connections/${one.id}`),
-      kind: "Connection",
-    }));
+    ...ofConnections.filter(isHere),
+    ...[
+      ...places(true).map(({ address, icon, name }) => ({ name, icon, address, kind: "Action" })),
+      ...(session.may("create_connection")
+        ? [{ name: "New connection", icon: "plus", address: url("/connections/new"), kind: "Action" }]
+        : []),
+    ].filter(({ name }) => fits(name, words)),
+    ...ofConnections.filter((one) => !isHere(one)),
+  ];
   const ofId =
     id && !found.length
       ? [
@@ -79,14 +76,20 @@ export function optionsFor(text, connections) {
           {
             name: `Search requests for “${text.trim()}”`,
             icon: "search",
-            address: url("/search", { search: text.trim() }),
+            address: url("/search", { search: text.trim(), go: "true" }),
             kind: "Search",
           },
         ]
       : [];
+  const opened = found.map((one) => ({
+    name: one.name ?? "Unnamed connection",
+    icon: "plug",
+    address: url(`/connections/${one.id}`),
+    kind: "Connection",
+  }));
   return [
     ...ofId,
-    ...bestFirst(found, wanted).slice(0, SHOWN),
+    ...bestFirst(opened, wanted).slice(0, SHOWN),
     ...bestFirst(actions, wanted).slice(0, words.length ? SHOWN : undefined),
     ...searches,
   ];
@@ -134,7 +137,7 @@ export default function Palette({ onClose }) {
             aria-controls="palette-options"
             aria-autocomplete="list"
             aria-activedescendant=${`palette-${chosen}`}
-            placeholder="Name, ID, number or action"
+            placeholder="Name, ID, number, or “pause” and a name"
             maxlength="200"
             autocomplete="off"
             spellcheck="false"

@@ -58,7 +58,14 @@ export default function Search({ query }) {
       ${
         phrase &&
         !isPart &&
-        html`<${ValueResults} key=${phrase} value=${phrase} part=${url("/search", { search: phrase, part: "true" })} />`
+        html`
+          <${ValueResults}
+            key=${phrase}
+            value=${phrase}
+            opens=${query.go === "true"}
+            part=${url("/search", { search: phrase, part: "true" })}
+          />
+        `
       }
     </div>
   `;

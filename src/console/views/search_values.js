@@ -1,7 +1,7 @@
 // The requests of all connections that have a whole value, and what was not searched for it.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
-import { url } from "../lib/router.js";
+import { navigate, url } from "../lib/router.js";
 import { count, fullTime, plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge } from "../lib/ui.js";
 
@@ -10,7 +10,11 @@ const NAMED = 5;
 
 const KINDS = { label: "label", number: "number", name: "customer or vendor", error: "error" };
 
-export function ValueResults({ value, part }) {
+/** Whether everything was searched. */
+const isComplete = (data) => !data.unsearched_connections.length && !data.omitted_connections;
+
+/** With `opens`, a request that is the only one with the value is opened. */
+export function ValueResults({ value, part, opens }) {
   const [state, setState] = useState({ hits: [], last: null, error: null, isRunning: true });
   const running = useRef(/** @type {AbortController | null} */ (null));
   /** Reads the first requests, or those after the ones that are shown. */
@@ -21,7 +25,9 @@ export function ValueResults({ value, part }) {
     try {
       const query = { value, cursor: last?.next };
       const { data } = await call("GET", ["search"], { query, signal: controller.signal });
-      if (running.current === controller) {
+      if (opens && data.hits.length === 1 && !data.next && isComplete(data))
+        navigate(url(`/queued_requests/${data.hits[0].id}`), { replace: true });
+      else if (running.current === controller) {
         setState({ hits: [...hits, ...data.hits], last: data, error: null, isRunning: false });
       }
     } catch (error) {
@@ -33,7 +39,7 @@ export function ValueResults({ value, part }) {
     return () => running.current?.abort();
   }, []);
   const { hits, last, error, isRunning } = state;
-  const isWhole = last && !last.unsearched_connections.length && !last.omitted_connections;
+  const isWhole = last && isComplete(last);
   return html`
     <section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
       <p role="status">

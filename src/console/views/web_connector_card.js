@@ -12,10 +12,11 @@ import { Ago, Button, explain, Foreign, Skeleton } from "../lib/ui.js";
 import { MoveComputer } from "./move_computer.js";
 import { downloadQwc, NewPassword, OnboardingLink, Password } from "./web_connector_setup.js";
 
-/** `open` is the dialog that the address opens: "move". */
+/** `open` is the dialog that the address opens: "move" or "password". */
 export function WebConnector({ connection, open }) {
   const [password, setPassword] = useState(null);
   const address = (dialog) => url(`/connections/${connection.id}/settings`, { open: dialog });
+  const close = () => navigate(address(undefined), { replace: true });
   return html`
     <section class="card" aria-label="Web Connector">
       <header><h2>Web Connector</h2></header>
@@ -38,7 +39,12 @@ export function WebConnector({ connection, open }) {
         </dl>
         <div class="row">
           <${ActionButton} label="Download .qwc file" icon="download" action=${() => downloadQwc(connection)} />
-          <${NewPassword} connection=${connection} done=${setPassword} />
+          <${NewPassword}
+            connection=${connection}
+            done=${setPassword}
+            isAsking=${open === "password"}
+            asked=${close}
+          />
           <${Button} icon="plug" onClick=${() => navigate(address("move"))}>${MOVE}<//>
         </div>
         ${session.may("create_onboarding_link") && html`<${OnboardingLink} connection=${connection} />`}
@@ -54,15 +60,7 @@ export function WebConnector({ connection, open }) {
             <//>
           `
         }
-        ${
-          open === "move" &&
-          html`
-            <${MoveComputer}
-              connection=${connection}
-              onClose=${() => navigate(address(undefined), { replace: true })}
-            />
-          `
-        }
+        ${open === "move" && html`<${MoveComputer} connection=${connection} onClose=${close} />`}
       </div>
     </section>
   `;

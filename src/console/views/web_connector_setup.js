@@ -62,13 +62,15 @@ export const newPassword = async (id) =>
   (await call("POST", ["connections", id, "password"], { body: {} })).data.password;
 
 /** A button that sets a new password. `done` gets it. */
-export const NewPassword = ({ connection, done }) =>
+export const NewPassword = ({ connection, done, isAsking, asked }) =>
   session.may("set_password") &&
   html`
     <${ActionButton}
       label="New password"
       question="Set a new password?"
       explanation="The Web Connector cannot log in until somebody types the new password into it."
+      isAsking=${isAsking}
+      asked=${asked}
       action=${async () => done(await newPassword(connection.id))}
     />
   `;

@@ -1,0 +1,39 @@
+// A moment as a person enters it: a date, and perhaps a time of the day, in the reader's time zone.
+
+/** @typedef {{date: string, time: string}} Entered as `<input type="date">` and `<input type="time">` have them */
+
+const NOTHING = { date: "", time: "" };
+
+/**
+ * Returns the moment that is meant, in UTC, or "" for none. A date alone means its whole day: the end of a range
+ * is then the beginning of the next day. Returns null for what means no moment, such as a time without a date.
+ *
+ * @param {Entered} entered
+ * @param {boolean} isEnd
+ */
+export function momentOf({ date, time }, isEnd) {
+  if (!date) return time ? null : "";
+  const [year, month, day] = date.split("-").map(Number);
+  const [hour, minute] = time ? time.split(":").map(Number) : [0, 0];
+  const moment = new Date(year, month - 1, day + (isEnd && !time ? 1 : 0), hour, minute);
+  return Number.isNaN(moment.getTime()) ? null : moment.toISOString();
+}
+
+/**
+ * Returns what a person would enter for a moment, to the minute. Midnight is a date alone.
+ *
+ * @param {string | undefined} moment
+ * @param {boolean} isEnd
+ * @returns {Entered}
+ */
+export function enteredFor(moment, isEnd) {
+  if (!moment || Number.isNaN(Date.parse(moment))) return NOTHING;
+  const one = new Date(moment);
+  const isMidnight = one.getTime() === new Date(one.getFullYear(), one.getMonth(), one.getDate()).getTime();
+  const day = isMidnight && isEnd ? new Date(one.getFullYear(), one.getMonth(), one.getDate() - 1) : one;
+  const padded = (/** @type {number} */ number, length = 2) => String(number).padStart(length, "0");
+  return {
+    date: `${padded(day.getFullYear(), 4)}-${padded(day.getMonth() + 1)}-${padded(day.getDate())}`,
+    time: isMidnight ? "" : `${padded(one.getHours())}:${padded(one.getMinutes())}`,
+  };
+}
