@@ -657,6 +657,11 @@ def with_names(page: Page) -> None:
 
 
 HOSTILE_FIELDS = {"name": HOSTILE * 4, "webhook_url": "https://example.com/" + "x" * 300}
+SENT_AGAIN = {
+    "first_sent_at": "2026-03-14T12:00:00.000000Z",
+    "sent_in_sessions": 2,
+    "replaced_by": "00000000-0000-4000-8000-000000000001",
+}
 SECOND_MACHINE = {
     "code": "second_web_connector",
     "message": "A second Web Connector (address 203.0.113.9) still calls with another password, last at "
@@ -840,6 +845,8 @@ VIEWS: Mapping[str, View] = {
     "request-failed": View("/app/queued_requests/{failed}"),
     "request-code": View("/app/queued_requests/{invoices}", act=click("TypeScript")),
     "request-waiting": View("/app/queued_requests/{waiting}"),
+    "request-waiting-copied": View("/app/queued_requests/{waiting}", act=click("Queue again")),
+    "request-sent-again": View("/app/queued_requests/{unknown}", with_changes(**SENT_AGAIN)),
     "request-batch": View("/app/queued_requests/{step}"),
     "request-webhook-retried": View("/app/queued_requests/{refused}"),
     "request-page-of-iteration": View("/app/queued_requests/{iterated}"),

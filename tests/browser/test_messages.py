@@ -53,12 +53,33 @@ def test_a_write_whose_response_was_lost_lists_its_first_and_its_latest_message(
 
     messages = rows(console, request_id)
 
-    expect(messages).to_contain_text(["The write, whose response was lost", "Latest: "])
+    question = "Question whether QuickBooks has executed the write"
+    expect(messages).to_contain_text(["The write, whose response was lost", question])
     expect(messages.get_by_role("link", name="Began")).to_have_count(2)
     console.sees("Messages between these are not kept.")
+    timeline = console.page.get_by_role("region", name="Timeline")
+    expect(timeline.locator("li")).to_contain_text(
+        ["Queued", "Sent to QuickBooks", "QuickBooks was asked for its response", "QuickBooks responded"]
+    )
+    expect(timeline.locator("dd")).to_contain_text(["Once", "Yes, once"])
     after = connection.record(request_id)
     assert after["state"] == "response_received"
     assert after["first_sent_at"] == first["sent_at"] < after["sent_at"]
+
+
+def test_a_write_that_waits_after_a_lost_response_says_what_happens_next(console: Console) -> None:
+    connection = console.service.connection()
+    request_id = str(connection.queue({"request_json": customer(connection)})["id"])
+    qwc = connection.service.call("POST", f"{connection.path}/qwc").json["qwc"]
+    lost = Fault.of({"on": "process", "request": "CustomerAddRq", "nth": 1, "do": "fail"})
+    Simulator(qwc, connection.password, connection.company, faults=[lost]).run_once()
+    console.keep_signed_in()
+    console.open(f"/app/queued_requests/{request_id}")
+
+    timeline = console.page.get_by_role("region", name="Timeline")
+    expect(timeline.locator("dd")).to_contain_text(["Once", "The response was lost. QuickBooks is asked for it."])
+    console.button("Queue again").click()
+    console.sees("it is sent too, so QuickBooks executes both")
 
 
 def test_a_request_that_took_one_message_has_no_list(console: Console) -> None:

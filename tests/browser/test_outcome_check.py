@@ -50,6 +50,26 @@ def test_queue_again_of_an_unknown_write_leads_to_the_check_that_asks_the_books(
     assert requests_of(connection) == [*["ListDeletedQueryRq", "CustomerQueryRq", "CustomerQueryRq"], "CustomerAddRq"]
 
 
+def test_a_write_whose_outcome_is_unknown_is_nowhere_shown_as_failed(console: Console) -> None:
+    connection = console.service.connection()
+    name = f"Zoe {connection.id}"
+    request_id = unsettled(connection, {"CustomerAddRq": {"CustomerAdd": {"Name": name}}})
+    console.keep_signed_in()
+
+    for address in (
+        f"/app/queued_requests/{request_id}",
+        f"/app/connections/{connection.id}",
+        f"/app/search?search={name}",
+    ):
+        console.open(address)
+        main = console.page.get_by_role("main")
+        expect(main.locator(".badge.amber").get_by_text("Outcome unknown")).to_have_count(1)
+        expect(main.locator(".badge").get_by_text("Failed")).to_have_count(0)
+    console.open(f"/app/queued_requests/{request_id}")
+    console.sees("Ended: outcome unknown")
+    console.sees("Nobody knows yet whether it is in the books.")
+
+
 def test_a_write_that_the_service_asks_about_by_itself_has_its_check_without_a_click(console: Console) -> None:
     connection = console.service.connection()
     request_id = unsettled(connection, CUSTOMER, settle=True)

@@ -26,6 +26,7 @@ const REQUEST_COLUMNS = {
   subject: (one) => one.subject,
   label: (one) => one.label,
   state: (one) => one.state,
+  executed: (one) => one.executed,
   error_code: (one) => one.error?.code,
   error: (one) => one.error?.message,
   hint: (one) => one.error?.details?.hint,

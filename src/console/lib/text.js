@@ -261,14 +261,29 @@ export function actionTitle(tree) {
 const inSentence = (text) => (/^[A-Z][A-Z0-9]/.test(text) ? text : text[0].toLowerCase() + text.slice(1));
 
 export const STATES = {
-  waiting: { name: "Waiting", tone: "grey", help: "In the queue." },
-  ticketed: { name: "Claimed", tone: "blue", live: true, help: "Reserved by a Web Connector session." },
-  sent: { name: "Sent", tone: "blue", live: true, help: "QuickBooks is working on it." },
-  retryable: { name: "Waiting to retry", tone: "amber", help: "It will be sent again." },
-  response_received: { name: "Completed", tone: "green", help: "QuickBooks responded." },
-  error: { name: "Failed", tone: "red", help: "It ended with an error." },
-  discarded: { name: "Discarded", tone: "grey", help: "Taken out of the queue." },
+  waiting: { name: "Waiting", tone: "grey" },
+  ticketed: { name: "Claimed", tone: "blue", live: true },
+  sent: { name: "Sent", tone: "blue", live: true },
+  retryable: { name: "Waiting to retry", tone: "amber" },
+  response_received: { name: "Completed", tone: "green" },
+  error: { name: "Failed", tone: "red" },
+  discarded: { name: "Discarded", tone: "grey" },
 };
+
+/** A write without a response that QuickBooks has executed, or may have, has not failed. */
+const WITHOUT_RESPONSE = {
+  unknown: { name: "Outcome unknown", tone: "amber" },
+  yes: { name: "Executed", tone: "green" },
+};
+
+/**
+ * Returns how the state of a request is shown: `{name, tone, live}`.
+ *
+ * @param {{state: string, executed?: string | null}} request
+ * @returns {{name: string, tone: string, live?: boolean}}
+ */
+export const stateOf = ({ state, executed }) =>
+  (state === "error" && WITHOUT_RESPONSE[executed ?? ""]) || STATES[state] || { name: state, tone: "grey" };
 
 export const WEBHOOK_STATES = {
   not_applicable: { name: "No webhook", tone: "grey" },

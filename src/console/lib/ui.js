@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { ApiError } from "./http.js";
 import { session } from "./session.js";
-import { ago, agoShort, asOf, fullTime, plural, STATES, WEBHOOK_STATES, withoutControls } from "./text.js";
+import { ago, agoShort, asOf, fullTime, plural, stateOf, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -91,8 +91,8 @@ export function Badge({ tone, live, children }) {
   return html`<span class="badge ${tone === "grey" ? "" : tone} ${live ? "pulse" : ""}">${children}</span>`;
 }
 
-export const StateBadge = ({ state }) => {
-  const { name, tone, live } = STATES[state] ?? { name: state, tone: "grey" };
+export const StateBadge = ({ request }) => {
+  const { name, tone, live } = stateOf(request);
   return html`<${Badge} tone=${tone} live=${live}>${name}<//>`;
 };
 

@@ -24,6 +24,11 @@ export const listOf = (kind, one, { since, to }) => ({
 const NOT_REPEATABLE =
   "These cannot be queued again together: QuickBooks may have executed them, or they cannot be sent on their own. Open each one to check it.";
 
+/** Of these requests nobody knows whether they failed. */
+const isUnknown = (one) => one.cause === "outcome_unknown";
+const CHECK_EACH =
+  "Nobody knows whether QuickBooks has executed these, so they are not queued again together. Open each one and choose Check in QuickBooks.";
+
 /** Returns the lists of the requests of a group, and the name of their file. */
 function requestsOf(kind, { members, newest }, data) {
   const query = conditionsOf(listOf(kind, newest, data));
@@ -35,6 +40,7 @@ function requestsOf(kind, { members, newest }, data) {
 
 export function Group({ kind, group, data, open }) {
   const { members, newest, open: number, queued_again: again, repeatable } = group;
+  const tone = isUnknown(newest) ? "unknown" : "failed";
   const [title, ...details] = kind.says([newest, ...members]);
   const allowed = possible(kind.filters(newest)).filter((name) => kind.actions.includes(name));
   const actions = allowed.filter((name) => name !== "queue_again" || repeatable > 0);
@@ -45,7 +51,7 @@ export function Group({ kind, group, data, open }) {
       <div class="title">
         <span class="strong break"><${Foreign} text=${title} /></span>
         <span class="nowrap">
-          ${number > 0 && html`<span class="strong failed">${plural(number, kind.noun)}</span>`}
+          ${number > 0 && html`<span class="strong ${tone}">${plural(number, kind.noun)}</span>`}
           ${again > 0 && html` <span class="muted small">${number ? "+ " : ""}${count(again)} queued again</span>`}
         </span>
       </div>
@@ -69,7 +75,11 @@ export function Group({ kind, group, data, open }) {
           )}
         </span>
       </div>
-      ${number > 0 && actions.length < allowed.length && html`<div class="muted small">${NOT_REPEATABLE}</div>`}
+      ${
+        number > 0 &&
+        actions.length < allowed.length &&
+        html`<div class="muted small">${isUnknown(newest) ? CHECK_EACH : NOT_REPEATABLE}</div>`
+      }
       ${
         !one &&
         html`

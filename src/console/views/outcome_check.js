@@ -78,7 +78,7 @@ export default function OutcomeCheck({ record, connection }) {
           html`
             <span class="row muted small">
               <a href=${url(`/queued_requests/${check.id}`)}>Check</a> <${Ago} at=${check.inserted_at} />
-              <${StateBadge} state=${check.state} />
+              <${StateBadge} request=${check} />
             </span>
           `
         }

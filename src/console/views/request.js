@@ -8,7 +8,7 @@ import { isUnsettled } from "../lib/queue_again.js";
 import { reachedMaximum, resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
-import { hintOf, messageOf, requestTitle, UNFINISHED } from "../lib/text.js";
+import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED } from "../lib/text.js";
 import {
   Ago,
   Empty,
@@ -129,7 +129,7 @@ function Loaded({ record, load }) {
               ${requestTitle(record.request_name)}
               ${record.subject && html` <span class="subject"><${Foreign} text=${record.subject} /></span>`}
             </h1>
-            <${StateBadge} state=${record.state} />
+            <${StateBadge} request=${record} />
           </div>
           <div class="sub">
             <a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
@@ -181,8 +181,15 @@ function Outcome({ record }) {
   if (error) {
     const status = error.details?.status_code ?? error.details?.hresult;
     return html`
-      <${Note} tone="red" title=${html`<${Foreign} text=${error.message} />`}>
+      <${Note}
+        tone=${stateOf(record).tone === "red" ? "red" : "amber"}
+        title=${html`<${Foreign} text=${error.message} />`}
+      >
         ${error.details?.hint && html`<p><${Foreign} text=${error.details.hint} /></p>`}
+        ${
+          record.executed === "unknown" &&
+          html`<p>Nobody knows yet whether it is in the books. Below, QuickBooks can be asked.</p>`
+        }
         <p class="small muted">
           <code>${error.code}</code>
           ${

@@ -14,7 +14,7 @@ import {
 } from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { ENDED, isRead } from "../lib/text.js";
+import { ENDED, isRead, UNFINISHED } from "../lib/text.js";
 import { Button, Icon, toast } from "../lib/ui.js";
 
 const HAS_FORM = /^(Customer|Invoice)ModRq$/;
@@ -30,6 +30,16 @@ function goToCheck() {
   const check = document.getElementById("check");
   check?.scrollIntoView({ block: "center", behavior: "smooth" });
   check?.focus({ preventScroll: true });
+}
+
+/** Says what a copy of a request does beside the request. */
+function aboutCopy(state, isWrite) {
+  if (UNFINISHED.has(state) && isWrite)
+    return "This request has not ended: it is sent too, so QuickBooks executes both. What it adds is then in the books twice.";
+  if (UNFINISHED.has(state)) return "This request has not ended: it is sent too, so QuickBooks executes both.";
+  return isWrite && state === "response_received"
+    ? "QuickBooks has executed this request. A copy makes a second entry in the books."
+    : "A new request with the same content is put at the end of the queue.";
 }
 
 export function Actions({ record, load }) {
@@ -54,7 +64,7 @@ export function Actions({ record, load }) {
   // The service itself copies the URL of a request that failed.
   const isOther = !isReplaced(record) && record.webhook_url && !session.may("see_webhook_urls");
   const webhook = isOther ? " Its webhook goes to the webhook URL of the connection." : "";
-  const isDone = !isRead(record.request_name) && record.state === "response_received";
+  const isWrite = !isRead(record.request_name);
   // How the request can be queued again, or where that was done.
   const queueingAgain = () => {
     if (record.replaced_by && !record.batch_id)
@@ -86,14 +96,18 @@ export function Actions({ record, load }) {
           <${ActionButton}
             label=${continues ? "Continue" : "Queue again"}
             icon="copy"
-            question=${continues ? "Continue the batch?" : "Queue a copy of this request?"}
+            question=${
+              continues
+                ? "Continue the batch?"
+                : UNFINISHED.has(record.state)
+                  ? "Queue a second request beside this one?"
+                  : "Queue a copy of this request?"
+            }
             confirm=${continues ? "Continue the batch" : "Queue a copy"}
             explanation=${
               continues
                 ? "This request is queued again as it is, and with it the requests that were not sent because of it."
-                : isDone
-                  ? `QuickBooks has executed this request. A copy makes a second entry in the books.${webhook}`
-                  : `A new request with the same content is put at the end of the queue.${webhook}`
+                : `${aboutCopy(record.state, isWrite)}${webhook}`
             }
             action=${again}
           />

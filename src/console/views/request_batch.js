@@ -84,7 +84,7 @@ function Step({ one, steps, isThis }) {
           `
         }
         ${code && html`<code class="small">${code}</code>`}
-        <${StateBadge} state=${one.state} />
+        <${StateBadge} request=${one} />
       </span>
     </li>
   `;

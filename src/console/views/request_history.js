@@ -2,7 +2,8 @@
 import { html, useEffect, useRef } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { url } from "../lib/router.js";
-import { duration, ENDED, fullTime, millisecondsBetween, plural } from "../lib/text.js";
+import { executionOf, sendingsOf } from "../lib/sendings.js";
+import { duration, ENDED, fullTime, millisecondsBetween, plural, stateOf } from "../lib/text.js";
 import { Foreign, StateBadge } from "../lib/ui.js";
 
 /**
@@ -11,27 +12,30 @@ import { Foreign, StateBadge } from "../lib/ui.js";
  */
 const wasDelivered = ({ status_code: status }) => status >= 200 && status < 300;
 
+const ENDS = { response_received: "QuickBooks responded", discarded: "Discarded" };
+
 export function Timeline({ record }) {
   const steps = [{ name: "Queued", at: record.inserted_at, tone: "green" }];
   const { state, sent_at: sentAt, responded_at: respondedAt } = record;
-  const waited = sentAt && `after ${duration(millisecondsBetween(record.inserted_at, sentAt))}`;
-  if (sentAt && state !== "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "green", took: waited });
+  const [first, ...later] = sendingsOf(record);
+  const waited = first && `after ${duration(millisecondsBetween(record.inserted_at, first.at))}`;
+  for (const one of [...(first ? [{ ...first, took: waited }] : []), ...later]) {
+    const isNow = state === "sent" && one.at === sentAt;
+    steps.push({ ...one, ...(isNow ? { tone: "blue", now: true } : {}) });
+  }
   const waiting = record.waiting_reason?.code === "approval" ? "Waiting for approval" : "Waiting to be sent";
   if (state === "waiting") steps.push({ name: waiting, tone: "blue", now: true });
   if (state === "retryable")
     steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });
   if (state === "ticketed")
     steps.push({ name: "Claimed by a Web Connector session", at: record.updated_at, tone: "blue", now: true });
-  if (state === "sent") steps.push({ name: "Sent to QuickBooks", at: sentAt, tone: "blue", now: true, took: waited });
   const attempts = record.webhook_attempts;
   if (ENDED.has(state)) {
     // A webhook attempt changes the record too, so the last change is the end only before the first attempt.
     const at = respondedAt ?? (attempts.length ? undefined : record.updated_at);
     const took = respondedAt && `in ${duration(millisecondsBetween(sentAt, respondedAt))}`;
-    const name = { response_received: "QuickBooks responded", error: "Ended with an error", discarded: "Discarded" }[
-      state
-    ];
-    steps.push({ name, at, took, tone: { response_received: "green", error: "red", discarded: "grey" }[state] });
+    const { name, tone } = stateOf(record);
+    steps.push({ name: ENDS[state] ?? `Ended: ${name.toLowerCase()}`, at, took, tone });
   }
   attempts.forEach((attempt, n) => {
     const delivered = wasDelivered(attempt);
@@ -76,6 +80,43 @@ export function Timeline({ record }) {
         `,
       )}
     </ol>
+    <${Execution} record=${record} />
+  `;
+}
+
+/** How often a write was sent, and whether it can be in QuickBooks twice. */
+function Execution({ record }) {
+  const execution = executionOf(record);
+  if (!execution) return null;
+  const isCopied = record.replaced_by && record.executed !== "no";
+  return html`
+    <dl class="facts execution">
+      <dt>Sent to QuickBooks</dt>
+      <dd>${execution.sent}</dd>
+      <dt>In QuickBooks</dt>
+      <dd>
+        ${execution.executed}
+        ${execution.why && html`<p class="muted small">${execution.why}</p>`}
+        ${
+          isCopied &&
+          html`
+            <p class="small">
+              <a href=${url(`/queued_requests/${record.replaced_by}`)}>The request in its place</a> is another write.
+              If QuickBooks executes both, the entry is there twice.
+            </p>
+          `
+        }
+        ${
+          record.replaces &&
+          html`
+            <p class="small">
+              It stands in for <a href=${url(`/queued_requests/${record.replaces}`)}>another request</a>, whose page
+              says whether QuickBooks has executed that one.
+            </p>
+          `
+        }
+      </dd>
+    </dl>
   `;
 }
 
@@ -118,7 +159,7 @@ export function Pages({ record, label }) {
               href=${url(`/queued_requests/${one.id}`)}
             >
               Page ${one.page}
-              ${one.state === "response_received" ? "" : html` <${StateBadge} state=${one.state} />`}
+              ${one.state === "response_received" ? "" : html` <${StateBadge} request=${one} />`}
             </a>
           `,
         )}

@@ -143,7 +143,7 @@ function Row({ request, phrase, shared, showsSent, isSelected, select }) {
         ${found && html` <span class="tag new">in ${found}</span>`}
       </td>
       <td class="full">
-        <${StateBadge} state=${request.state} />
+        <${StateBadge} request=${request} />
         ${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}
       </td>
       <td class="webhook narrow-hide">

@@ -16,9 +16,10 @@ const KINDS = {
 };
 
 /** Returns the messages of a record that are known, `[{name, at}]`, oldest first. */
-function messagesOf({ messages, first_sent_at: first, sent_at: last }) {
+function messagesOf({ messages, first_sent_at: first, sent_at: last, sent_in_sessions: times }) {
   if (messages) return messages.map(({ kind, sent_at: at }) => ({ name: KINDS[kind] ?? kind, at }));
-  const latest = first ? "Latest: the write again, or the question whether QuickBooks has executed it" : "Latest";
+  const unclear = "Latest: the write again, or the question whether QuickBooks has executed it";
+  const latest = !first ? "Latest" : times > 1 ? unclear : KINDS.status_check;
   return [
     ...(first ? [{ name: "The write, whose response was lost", at: first }] : []),
     ...(last && last !== first ? [{ name: latest, at: last }] : []),

@@ -131,7 +131,7 @@ export const HitLine = ({ hit }) => html`
       ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
     </span>
     <span class="row">
-      <${StateBadge} state=${hit.state} />
+      <${StateBadge} request=${hit} />
       <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
     </span>
   </div>

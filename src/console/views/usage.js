@@ -63,7 +63,10 @@ export default function Usage({ query }) {
       <div class="page-head">
         <div>
           <h1>Usage</h1>
-          <p class="sub">Requests by month (UTC), and about how long they took. A page of a query is a request.</p>
+          <p class="sub">
+            Requests by month (UTC), and about how long they took. A page of a query is a request. A write whose outcome
+            is unknown is among the failures.
+          </p>
         </div>
         <select
           aria-label="Period"
@@ -144,9 +147,7 @@ function Months({ data }) {
     <section class="card" aria-labelledby="months">
       <header>
         <h2 id="months">All connections by month</h2>
-        <span class="small muted">
-          ${inWords(total)}
-        </span>
+        <span class="small muted">${inWords(total)}</span>
       </header>
       <div class="body">
         <${Bars}

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS
 from domain.listing.value_search import MAX_HITS, Unsearched
-from domain.records.request import State
+from domain.records.request import State, WhetherExecuted
 from domain.whole_values import MatchedAs
 from handlers.views.failures import short
 from handlers.views.schema import Moment, Schema, Uuid
@@ -36,6 +36,10 @@ class HitView(TypedDict):
     ]
     label: str | None
     state: State
+    executed: Annotated[
+        WhetherExecuted | None,
+        Schema("Whether QuickBooks has executed the write. Null for a read, and until it has ended"),
+    ]
     cause: Annotated[
         str | None, Schema("Why it failed, as the filter `cause`: a status code, an HRESULT, or the code of the error")
     ]
@@ -105,6 +109,7 @@ def _hit(hit: Hit) -> HitView:
         "subject": record.subject,
         "label": record.label,
         "state": record.state,
+        "executed": record.executed,
         "cause": record.cause,
         "message": short(record.error.message) if record.error else None,
         "inserted_at": record.inserted_at,
