@@ -317,6 +317,7 @@ def _changes_event() -> Any:
 _RECORD_CHANGE = {
     "type": "record.changed",
     "at": timestamp(_NOON),
+    "found_in": "changes",
     "object": "Customer",
     "sequence": 1_773_489_600_002,
     "generation": 1_773_489_600_000,

@@ -15,6 +15,6 @@ def handler(call: ApiCall, connection_id: str, parameters: ChangeParameters) -> 
     same changes for the same seven days. A call looks at up to 100 pages of changes, so `data` can be empty although
     `next` is not null. `read_from` says how far back it has looked.
     """
-    wanted = HistoryFilter(parameters.object, parameters.id, parameters.before)
+    wanted = HistoryFilter(parameters.object, parameters.id, parameters.before, parameters.value)
     since = services().clock() - KEPT
     return changes_view(history(services().store, call.app_id, connection_id, wanted, parameters.limit, since=since))

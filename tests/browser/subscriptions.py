@@ -140,7 +140,8 @@ def a_change(sequence: int, minutes: float, record: dict[str, Any] | None) -> di
         "generation": 1_773_489_600_000,
         "id": "80000042-1767225600",
     }
-    return change | ({"record": {"ListID": change["id"], **record}} if record else {})
+    found_in = "first_snapshot" if sequence == 1 else "changes"
+    return change | ({"record": {"ListID": change["id"], **record}, "found_in": found_in} if record else {})
 
 
 BAKERY = {"FullName": f"Harbor Street Bakery {HOSTILE}", "Phone": "555-0100", "IsActive": "true"}

@@ -185,8 +185,10 @@ test("a record is called by its full name, its name or its number", () => {
   assert.equal(title(undefined), null);
 });
 
-test("only an id is searched for among the changes", () => {
-  for (const id of ["", "80000001-1234567890", "1a2B-1"]) assert.equal(subscriptions.idProblem(id), "", id);
-  for (const text of ["Ada Kern", "1042", "80000001-", "-1", "8000000G-1", "80000001-1 "])
-    assert.match(subscriptions.idProblem(text), /^Enter a ListID or TxnID, such as 80000001-1234567890/, text);
+test("only a record that a query for changes has found is called changed", () => {
+  const name = (change) => subscriptions.happened({ type: "record.changed", ...change }).name;
+  assert.equal(name({ found_in: "changes" }), "Changed");
+  assert.equal(name({ found_in: "first_snapshot" }), "First read");
+  assert.equal(name({ found_in: "later_snapshot" }), "Read again");
+  assert.equal(name({ type: "record.deleted" }), "Deleted");
 });

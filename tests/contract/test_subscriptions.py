@@ -306,6 +306,21 @@ def test_the_history_has_each_change_of_the_wanted_records_once_and_the_newest_f
         assert looked_back(subscribed, wanted, limit, NOON - timedelta(hours=40)) == expected
 
 
+@pytest.mark.parametrize("value", ["a-1042", " A-1042 ", "10-é", "Ström:Villa", "STRÖM:VILLA", "GROSS"])
+def test_the_history_is_found_by_a_number_or_a_name_as_a_whole_ignoring_case(subscribed: AnyStore, value: str) -> None:
+    record = {"RefNumber": "A-1042", "Name": "Groß", "FullName": "Ström:Villa", "Memo": "Villa A"}
+    changes = [
+        {"id": "10-é", "record": record},
+        {"id": "2-2", "record": {"Name": "Villa A"}},
+        {"id": "3", "record": None},
+    ]
+    subscribed.commit(Put(None, replace(a_page(10, 3), changes=json.dumps(changes))))
+
+    for looked_for, found in ((value, [10]), (value.strip()[:-1], []), ("Villa a", [11]), ("2-2", [11])):
+        wanted = HistoryFilter(value=looked_for)
+        assert [one[2] for one in looked_back(subscribed, wanted, 50, NOON - timedelta(days=1))] == found
+
+
 def test_a_call_for_a_history_looks_at_a_limited_number_of_pages_and_bytes(
     subscribed: AnyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

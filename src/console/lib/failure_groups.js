@@ -1,4 +1,5 @@
 // What failed, in groups of all connections, and what is said about them.
+import { wordsOf } from "./error_words.js";
 import { causeOf } from "./text.js";
 
 /**
@@ -43,7 +44,8 @@ const sum = (rows, name) => rows.reduce((total, one) => total + (one[name] ?? 0)
  * @param {Record<string, any>[]} causes
  */
 export function saysOfCauses(causes) {
-  const [{ cause, message, meaning, hint }] = causes;
+  const [{ cause, message, meaning, hint: given }] = causes;
+  const { hint } = wordsOf({ code: cause, message, details: { hint: given } });
   /** @param {string} text */
   const titleOf = (text) => causeOf({ code: cause, message: text, details: {} });
   const isOne = causes.every((one) => one.messages === 1 && one.message === message);

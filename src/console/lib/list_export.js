@@ -4,7 +4,7 @@ import { call } from "./api.js";
 import { downloadCsv } from "./csv.js";
 import { momentsAreWhole } from "./moment_input.js";
 import { url } from "./router.js";
-import { count, plural } from "./text.js";
+import { count, messageOf, plural } from "./text.js";
 import { Button, explain, toast } from "./ui.js";
 
 const PAGE_SIZE = 100;
@@ -64,7 +64,7 @@ const CONNECTION_COLUMNS = {
   name: (one) => one.name,
   status: (one) => one.status,
   quickbooks_status: (one) => one.quickbooks_status,
-  reason: (one) => one.waiting_reason?.message ?? one.last_error?.message,
+  reason: (one) => messageOf(one.waiting_reason) ?? one.last_error?.message,
   last_contact_utc: (one) => one.last_connected_at,
   product: (one) => one.quickbooks_product_name,
   qbxml_version: (one) => one.qbxml_version,

@@ -294,15 +294,20 @@ export function changesOf(found) {
   return oldestFirst.toReversed();
 }
 
-const RECORD_ID = /^[0-9A-F]+-[0-9]+$/i;
+/** How a record was found that was not deleted. A snapshot reads all records, so these need not have changed. */
+const FOUND_IN = {
+  changes: { name: "Changed", tone: "blue" },
+  first_snapshot: { name: "First read", tone: "grey" },
+  later_snapshot: { name: "Read again", tone: "grey" },
+};
 
 /**
- * Returns what is wrong with the id of a record that a person has entered, or "". No id is right too.
+ * Returns what happened to a record: `{name, tone}`.
  *
- * @param {string} id
+ * @param {{type: string, found_in?: string}} change
  */
-export const idProblem = (id) =>
-  !id || RECORD_ID.test(id) ? "" : "Enter a ListID or TxnID, such as 80000001-1234567890.";
+export const happened = ({ type, found_in: found }) =>
+  type === "record.deleted" ? { name: "Deleted", tone: "red" } : (FOUND_IN[found ?? ""] ?? FOUND_IN.changes);
 
 /**
  * Returns what a record is called, or null.

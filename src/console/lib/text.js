@@ -1,4 +1,5 @@
 // Words and numbers for people: dates in the reader's time zone, plurals, names of states.
+import { wordsOf } from "./error_words.js";
 
 /**
  * Makes a formatter when it is first used: each takes a millisecond or more.
@@ -345,8 +346,8 @@ const USELESS = /^(There (is|was|has been) an error|An error occurred) ((when|wh
 export function causeOf(error) {
   if (!error) return null;
   const code = error.details?.status_code ?? error.details?.hresult ?? error.details?.reason ?? error.code;
-  const cause = error.message.replace(USELESS, "Failed: ");
-  return `${code} · ${cause}`;
+  const cause = wordsOf(error).message.replace(USELESS, "Failed: ");
+  return `${code} · ${withLocalTimes(cause)}`;
 }
 
 /** Messages for people in place of those of the API, which name ids and error codes. */

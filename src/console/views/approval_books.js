@@ -5,7 +5,7 @@ import { objectQuery } from "../lib/object_query.js";
 import { resultsOf } from "../lib/result_rows.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { ENDED, withLocalTimes } from "../lib/text.js";
+import { ENDED, messageOf } from "../lib/text.js";
 import { Ago, Button, explain, Foreign, Note } from "../lib/ui.js";
 import { differenceOf, objectOf, objectTable, tableOf } from "../lib/write_fields.js";
 import { ChangeTable } from "./approval_table.js";
@@ -57,10 +57,7 @@ export function InTheBooks({ record, tree, content }) {
           ? html`
             <span role="status">
               <a href=${url(`/queued_requests/${asked.id}`)}>A query</a> asks QuickBooks.${" "}
-              ${
-                query.data?.waiting_reason &&
-                html`<${Foreign} text=${withLocalTimes(query.data.waiting_reason.message)} />`
-              }
+              ${query.data?.waiting_reason && html`<${Foreign} text=${messageOf(query.data.waiting_reason)} />`}
               ${query.error && explain(query.error)}
             </span>
           `

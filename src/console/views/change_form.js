@@ -6,7 +6,7 @@ import { matching } from "../lib/offers.js";
 import { isOutdated, newKey } from "../lib/queue_again.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { ENDED, withLocalTimes } from "../lib/text.js";
+import { ENDED, messageOf } from "../lib/text.js";
 import { formTree } from "../lib/trees.js";
 import { Ago, Button, explain, Field, Foreign, Note } from "../lib/ui.js";
 import { contentOf, differenceOf } from "../lib/write_fields.js";
@@ -179,7 +179,7 @@ function Progress({ reading, query }) {
   return html`
     <span class="small muted" role="status">
       <a href=${url(`/queued_requests/${reading}`)}>A query</a> asks QuickBooks.${" "}
-      ${query.data?.waiting_reason && html`<${Foreign} text=${withLocalTimes(query.data.waiting_reason.message)} />`}
+      ${query.data?.waiting_reason && html`<${Foreign} text=${messageOf(query.data.waiting_reason)} />`}
       ${query.error && explain(query.error)}
     </span>
   `;

@@ -2,6 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { samplesOf } from "../lib/code_samples.js";
 import { Code } from "../lib/copying.js";
+import { wordsOf } from "../lib/error_words.js";
 import { isReplaced, isUnsettled } from "../lib/queue_again.js";
 import { isOnlyXml, ONLY_XML, sampleBodyOf, written } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
@@ -94,12 +95,13 @@ function Source({ source, target }) {
       <//>
     `;
   }
+  const words = source.error && wordsOf(source.error);
   return html`
     <${Note}
-      tone=${source.error ? "amber" : ""}
-      title=${source.error ? html`<${Foreign} text=${source.error.message} />` : "This is a copy of an earlier request"}
+      tone=${words ? "amber" : ""}
+      title=${words ? html`<${Foreign} text=${words.message} />` : "This is a copy of an earlier request"}
     >
-      ${source.error?.details?.hint && html`<p><${Foreign} text=${source.error.details.hint} /></p>`}
+      ${words?.hint && html`<p><${Foreign} text=${words.hint} /></p>`}
       <p>Correct the copy and queue it. <a href=${address}>The earlier request</a> stays as it is.</p>
       ${batch}
     <//>

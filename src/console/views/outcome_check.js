@@ -7,7 +7,7 @@ import { resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { withLocalTimes } from "../lib/text.js";
+import { messageOf, withLocalTimes } from "../lib/text.js";
 import { Ago, Foreign, Icon, Note, Problem, Skeleton, StateBadge, toast } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 2000;
@@ -96,9 +96,7 @@ export default function OutcomeCheck({ record, connection }) {
                 <${Note} title=${QUESTIONS[verbOf(record)] ?? "What do the books show?"}>
                   <p>
                     The check is queued, and changes nothing.${" "}
-                    ${
-                      check?.waiting_reason && html`<${Foreign} text=${withLocalTimes(check.waiting_reason.message)} />`
-                    }
+                    ${check?.waiting_reason && html`<${Foreign} text=${messageOf(check.waiting_reason)} />`}
                   </p>
                 <//>
               `

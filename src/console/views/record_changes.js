@@ -2,7 +2,7 @@
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { Dialog } from "../lib/dialogs.js";
-import { changesOf, idProblem, objectTitle, recordTitle } from "../lib/subscriptions.js";
+import { changesOf, happened, objectTitle, recordTitle } from "../lib/subscriptions.js";
 import { fullTime, plural } from "../lib/text.js";
 import { Ago, Badge, Button, Field, Foreign, Problem } from "../lib/ui.js";
 
@@ -14,19 +14,15 @@ const SHOWN_FIELDS = 8;
 /** A dialog with the changes of an object, or of one record of it. */
 export function RecordChanges({ id, object, close }) {
   const [typed, setTyped] = useState("");
-  const [recordId, setRecordId] = useState("");
-  const [problem, setProblem] = useState("");
-  const search = useChanges(id, object, recordId);
+  const [wanted, setWanted] = useState({});
+  const search = useChanges(id, object, wanted);
   const choose = (one) => {
     setTyped(one);
-    setProblem("");
-    setRecordId(one);
+    setWanted({ id: one });
   };
   const submit = (event) => {
     event.preventDefault();
-    const found = idProblem(typed.trim());
-    setProblem(found);
-    if (!found) setRecordId(typed.trim());
+    setWanted({ value: typed.trim() });
   };
   return html`
     <${Dialog}
@@ -36,22 +32,17 @@ export function RecordChanges({ id, object, close }) {
     >
       <form onSubmit=${submit}>
         <${Field}
-          label="ListID or TxnID of a record"
-          help="Without one, the changes of all records are shown."
-          problem=${problem}
+          label="Name, number, ListID or TxnID of a record"
+          help="The whole one, such as a full name or a RefNumber. A deletion is found by the ID only."
         >
           ${(control) => html`
             <div class="row oneline">
               <input
                 ...${control}
-                class="mono"
-                maxlength="40"
+                maxlength="209"
                 spellcheck=${false}
                 value=${typed}
-                onInput=${(event) => {
-                  setTyped(event.target.value);
-                  setProblem("");
-                }}
+                onInput=${(event) => setTyped(event.target.value)}
               />
               <${Button} type="submit">Show<//>
             </div>
@@ -65,7 +56,7 @@ export function RecordChanges({ id, object, close }) {
               key=${change.sequence}
               change=${change}
               differences=${differences}
-              choose=${recordId ? null : choose}
+              choose=${wanted.id ? null : choose}
             />
           `,
         )}
@@ -80,7 +71,7 @@ export function RecordChanges({ id, object, close }) {
 }
 
 /** Reads changes, newest first: `{found, next, readFrom, busy, error, more}`. */
-function useChanges(id, object, recordId) {
+function useChanges(id, object, wanted) {
   const nothing = { found: [], next: undefined, readFrom: null };
   const [state, setState] = useState({ ...nothing, busy: true });
   const running = useRef(null);
@@ -91,7 +82,7 @@ function useChanges(id, object, recordId) {
     setState({ ...known, busy: true });
     try {
       for (let number = 0; number < MAX_CALLS && known.next !== null; number += 1) {
-        const query = { object, id: recordId, before: known.next, limit: LIMIT };
+        const query = { object, ...wanted, before: known.next, limit: LIMIT };
         const part = await call("GET", ["connections", id, "changes"], { query, signal });
         known = { found: [...known.found, ...part.data], next: part.next, readFrom: part.read_from };
         if (known.found.length >= from.found.length + LIMIT) break;
@@ -104,7 +95,7 @@ function useChanges(id, object, recordId) {
   useEffect(() => {
     read(nothing);
     return () => running.current?.abort();
-  }, [recordId]);
+  }, [wanted]);
   return { ...state, more: () => read({ found: state.found, next: state.next, readFrom: state.readFrom }) };
 }
 
@@ -128,12 +119,12 @@ function Reach({ search: { found, next, readFrom, busy, more } }) {
 }
 
 function Change({ change, differences, choose }) {
-  const isDeleted = change.type === "record.deleted";
+  const { name: what, tone } = happened(change);
   const name = recordTitle(change);
   return html`
     <li>
       <div class="row oneline">
-        <${Badge} tone=${isDeleted ? "red" : "blue"}>${isDeleted ? "Deleted" : "Changed"}<//>
+        <${Badge} tone=${tone}>${what}<//>
         <span class="grow strong break">${name && html`<${Foreign} text=${name} />`}</span>
         <span class="muted small">Found <${Ago} at=${change.at} /></span>
       </div>

@@ -3,12 +3,13 @@ import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
 import { call, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
+import { wordsOf } from "../lib/error_words.js";
 import { ApiError } from "../lib/http.js";
 import { isUnsettled } from "../lib/queue_again.js";
 import { reachedMaximum, resultsOf } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
-import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED } from "../lib/text.js";
+import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
   Empty,
@@ -179,13 +180,14 @@ function Loaded({ record, load }) {
 function Outcome({ record }) {
   const { error, waiting_reason: reason } = record;
   if (error) {
+    const { message, hint } = wordsOf(error);
     const status = error.details?.status_code ?? error.details?.hresult;
     return html`
       <${Note}
         tone=${stateOf(record).tone === "red" ? "red" : "amber"}
-        title=${html`<${Foreign} text=${error.message} />`}
+        title=${html`<${Foreign} text=${withLocalTimes(message)} />`}
       >
-        ${error.details?.hint && html`<p><${Foreign} text=${error.details.hint} /></p>`}
+        ${hint && html`<p><${Foreign} text=${hint} /></p>`}
         ${
           record.executed === "unknown" &&
           html`<p>Nobody knows yet whether it is in the books. Below, QuickBooks can be asked.</p>`

@@ -380,6 +380,14 @@ class PageKind(StrEnum):
     RESYNC_REQUIRED = "y"
 
 
+class FoundIn(StrEnum):
+    """What found the changes of a page: a query for changes, or a snapshot, which reads all records of an object."""
+
+    CHANGES = "changes"
+    FIRST_SNAPSHOT = "first_snapshot"
+    LATER_SNAPSHOT = "later_snapshot"
+
+
 RECORD_KINDS = frozenset({PageKind.CHANGED, PageKind.DELETED})
 """The kinds of pages whose changes are records."""
 
@@ -392,7 +400,7 @@ class ChangePage:
     """Changes of one object that were found together. The first one has the number `sequence`, the others follow.
 
     `changes` is JSON: an array with an object for each change. `webhooks` are the ids of the subscriptions whose
-    webhook gets the page.
+    webhook gets the page. `found_in` tells records that have changed from those that a snapshot has read.
     """
 
     connection_id: str
@@ -405,6 +413,7 @@ class ChangePage:
     number: int
     changes: str
     webhooks: tuple[str, ...] = ()
+    found_in: FoundIn = FoundIn.CHANGES
     revision: int = 1
 
     @property

@@ -26,6 +26,10 @@ MAX_ANSWER_BYTES = 3_000_000
 """The changes of an answer are not larger, beside its last one. Lambda returns at most 6 MB, as a JSON string."""
 
 
+NAMES = ("RefNumber", "Name", "FullName")
+"""The elements by which people call a record."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordChange:
     """A change or deletion of a record, in its page. `content` has what its event has of the record."""
@@ -49,11 +53,27 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which changes are meant: of all objects or one, of all records or one, before a sequence."""
+    """Which changes are meant: of all objects or one, of all records or one, before a sequence.
+
+    `value` is the id, the number or the name of a record, without regard to case. A deletion has only the id.
+    """
 
     object: str | None = None
     record_id: str | None = None
     before: int | None = None
+    value: str | None = None
+
+    def matches(self, content: Mapping[str, Any]) -> bool:
+        """Whether a change is of a record that is meant."""
+        if self.record_id not in {None, content["id"]}:
+            return False
+        return self.value is None or self.value.strip().casefold() in _names(content)
+
+
+def _names(content: Mapping[str, Any]) -> set[str]:
+    """Return what a record is called, folded."""
+    record = content.get("record") or {}
+    return {str(name).casefold() for name in (content["id"], *map(record.get, NAMES)) if name is not None}
 
 
 def history(
@@ -90,5 +110,5 @@ def _meant(page: ChangePage, wanted: HistoryFilter) -> Iterator[RecordChange]:
         return
     for sequence, content in reversed(list(enumerate(json.loads(page.changes), page.sequence))):
         is_before = wanted.before is None or sequence < wanted.before
-        if is_before and wanted.record_id in {None, content["id"]}:
+        if is_before and wanted.matches(content):
             yield RecordChange(page, sequence, content)

@@ -16,6 +16,7 @@ from domain.records.subscription import (
     ChangePage,
     CopyPhase,
     CopyState,
+    FoundIn,
     ObjectCopy,
     PageKind,
     next_number,
@@ -210,6 +211,7 @@ class StoredCopy:
                     number=len(texts),
                     changes=f"[{','.join(texts)}]",
                     webhooks=webhooks,
+                    found_in=_found_in(kind, one),
                 )
             )
 
@@ -250,6 +252,12 @@ def _started(one: ObjectCopy, wish: Wish, after: str) -> ObjectCopy:
     earlier = [moment for text in (begun.watermark,) if (moment := books_time(text))]
     watermark = min([since, *earlier]).isoformat(timespec="seconds")
     return replace(begun, phase=CopyPhase.CHANGES, watermark=watermark, newest=None, tokens=())
+
+
+def _found_in(kind: PageKind, one: ObjectCopy | None) -> FoundIn:
+    if kind is not PageKind.CHANGED or one is None or one.phase is not CopyPhase.SNAPSHOT:
+        return FoundIn.CHANGES
+    return FoundIn.FIRST_SNAPSHOT if one.records is None else FoundIn.LATER_SNAPSHOT
 
 
 def storable(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -687,6 +687,15 @@ class ChangeParameters(Parameters):
         description="Only changes of the record with this ListID or TxnID.",
         examples=["80000001-1"],
     )
+    value: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=209,  # the longest FullName
+        pattern=r"\S",
+        description="Only changes of records with this `RefNumber`, `Name`, `FullName` or id, without regard to case. "
+        "A deletion has only the id.",
+        examples=["Kristy Abercrombie"],
+    )
     before: ChangeSequence | None = Field(
         default=None, description="`next` of the last answer. Without it: the newest changes."
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
-from domain.records.subscription import CopyPhase, DerivedEvery, PageKind
+from domain.records.subscription import CopyPhase, DerivedEvery, FoundIn, PageKind
 from handlers.views.schema import Moment, Schema, Uuid
 
 if TYPE_CHECKING:
@@ -109,6 +109,13 @@ class RecordChangedView(TypedDict):
 
     type: Literal["record.changed"]
     at: FoundAt
+    found_in: Annotated[
+        FoundIn,
+        Schema(
+            "`changes`: it has changed. `first_snapshot`: it was read when all records were read for the first time. "
+            "`later_snapshot`: it was read when all were read again, whether or not it has changed"
+        ),
+    ]
     object: ObjectName
     id: RecordId
     sequence: Sequence
@@ -154,9 +161,11 @@ def changes_view(found: History) -> ChangesView:
 
 def _change_view(change: RecordChange) -> RecordChangedView | RecordDeletedView:
     page = change.page
+    is_deletion = page.kind is PageKind.DELETED
     view: Any = {
-        "type": "record.deleted" if page.kind is PageKind.DELETED else "record.changed",
+        "type": "record.deleted" if is_deletion else "record.changed",
         "at": page.at,
+        **({} if is_deletion else {"found_in": page.found_in}),
         "object": page.object,
         "sequence": change.sequence,
         "generation": page.generation,

@@ -18,7 +18,15 @@ from hypothesis import strategies as st
 from adapters.dynamodb.compression import pack
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
-from domain.records.subscription import FIRST_PAGE_SIZE, BooksRange, CopyPhase, RunMessage
+from domain.records.subscription import (
+    FIRST_PAGE_SIZE,
+    BooksRange,
+    ChangePage,
+    CopyPhase,
+    FoundIn,
+    PageKind,
+    RunMessage,
+)
 from domain.storage.commit_size import MAX_ENTRIES
 from domain.subscriptions import entry_counts
 from domain.subscriptions.asking import MAX_SWEPT, MAX_SWEPT_RECORDS, MIN_PAGE_SIZE
@@ -69,6 +77,33 @@ def test_a_snapshot_has_every_record_and_names_its_generation() -> None:
     assert events[-1]["records"] == 450
     assert {event["generation"] for event in events} == {events[0]["generation"]}
     assert [event["sequence"] for event in events] == sorted({event["sequence"] for event in events})
+
+
+def test_a_page_says_whether_a_query_for_changes_or_which_snapshot_has_found_it() -> None:
+    books = Books()
+    for number in range(450):
+        books.add("Customer", f"C{number:04}")
+    copying = Copying(books)
+    copying.subscribe("Customer")
+    copying.tick(60)
+    first = pages_of_run(copying)
+    copying.tick(3600)
+    books.change(next(iter(books.records.values())), memo="x")
+    changed = pages_of_run(copying)
+    copying.tick(8 * 24 * 3600)
+    verified = pages_of_run(copying)
+
+    assert len(first) > 1
+    assert {page.found_in for page in first} == {FoundIn.FIRST_SNAPSHOT}
+    assert [page.found_in for page in changed] == [FoundIn.CHANGES]
+    assert {page.found_in for page in verified} == {FoundIn.LATER_SNAPSHOT}
+
+
+def pages_of_run(copying: Copying) -> list[ChangePage]:
+    """Run, and return the pages of changed records that this has added."""
+    before = len(copying.pages)
+    copying.run()
+    return [page for page in copying.pages[before:] if page.kind is PageKind.CHANGED]
 
 
 def test_a_run_without_changes_is_one_message_and_stores_one_item() -> None:
