@@ -101,7 +101,7 @@ const FACTS = [
 function LastSession({ id }) {
   const load = useLoad((signal) => call("GET", ["connections", id, "sessions"], { signal }), [id]);
   const sessions = load.data?.data;
-  const all = html`<a href=${url(`/connections/${id}/sessions`)}>All sessions</a>`;
+  const all = html`<a class="inline" href=${url(`/connections/${id}/sessions`)}>All sessions</a>`;
   if (!sessions)
     return html`
       <dt>Last session</dt>
