@@ -146,13 +146,16 @@ async function* onePage(rows) {
   return true;
 }
 
-/** Yields the rows of several lists in parts. Returns whether these are all. */
-async function* pagesOfLists(lists) {
+/**
+ * Yields the rows of several lists in parts. Returns whether these are all. `pagesOf` does it for one list, with its
+ * path, its query and the place of a row.
+ */
+export async function* pagesOfLists(lists, pagesOf = allPages) {
   const place = (one) => `${one.updated_at} ${one.id}`;
   let rows = 0;
   for (const { id, name, query } of lists.slice(0, MAX_LISTS)) {
     const asked = { ...query, "include[]": "replaced_by", bodies: false, sort: "updated_at", sort_direction: "asc" };
-    const parts = allPages(["connections", id, "queued_requests"], asked, place);
+    const parts = pagesOf(["connections", id, "queued_requests"], asked, place);
     let part = await nextPart(parts);
     while (!part.done) {
       yield part.value.map((one) => ({ ...one, connection_name: name }));
