@@ -50,8 +50,8 @@ class FailureGroup:
     """Requests of a connection that failed for the same cause, or whose webhook failed at the same receiver.
 
     `name` is the cause or the receiver. `first_at` and `last_at` are timestamps. Those of a cause are the first and the
-    last change of the requests, because the range of time is about changes. Those of a receiver are the first failed
-    attempt that a record keeps, and the last attempt. `messages` is the number of different error messages.
+    last failure of its requests. Those of a receiver are the first failed attempt that a record keeps, and the last
+    attempt. `messages` is the number of different error messages.
     `queued_again` is the number of requests that were queued again since, and `repeatable` of those that a bulk action
     would queue again now.
     """
@@ -137,7 +137,7 @@ class FailureReports:
             (one.connection, record, id_again(record.id) in one.replaced) for one in read for record in one.records
         ]
         causes = _groups(
-            _Failure(record.cause, connection, record, record.updated_at, record.updated_at, was_queued_again)
+            _Failure(record.cause, connection, record, at := _failed_at(record), at, was_queued_again)
             for connection, record, was_queued_again in failed
         )
         receivers = _groups(
@@ -210,6 +210,11 @@ def _is_of_failures(pair: Pair) -> bool:
 
 def _is_failure(record: QueuedRequest) -> bool:
     return _is_of_failures((record.state, record.webhook.listed_state))
+
+
+def _failed_at(record: QueuedRequest) -> str:
+    """Return when QuickBooks answered, because a webhook changes the record later. Without an answer, its last change."""
+    return record.responded_at or record.updated_at
 
 
 def _first_and_last_attempt(record: QueuedRequest) -> tuple[str, str]:

@@ -33,13 +33,14 @@ class FailureGroupView(TypedDict):
     first_at: Annotated[
         Moment,
         Schema(
-            "Of a cause, the earliest `updated_at` of the requests. Of a receiver, when the first failed webhook "
-            f"attempt began that a request keeps: each keeps its last {MAX_ATTEMPTS_KEPT}"
+            "Of a cause, when the first request failed: its `responded_at`, or its `updated_at` if it has no response. "
+            "Of a receiver, when the first failed webhook attempt began that a request keeps: each keeps its last "
+            f"{MAX_ATTEMPTS_KEPT}"
         ),
     ]
     last_at: Annotated[
         Moment,
-        Schema("Of a cause, the latest `updated_at` of the requests. Of a receiver, when the last attempt began"),
+        Schema("Of a cause, when the last request failed. Of a receiver, when the last attempt began"),
     ]
     newest_request_id: Annotated[Uuid, Schema("The request with the time `last_at`")]
 
