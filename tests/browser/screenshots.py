@@ -501,6 +501,24 @@ def go_to(text: str) -> Callable[[Page], object]:
     return act
 
 
+def fetch_all(page: Page) -> None:
+    """Let a query fetch all objects."""
+    page.get_by_label("Fetch all, in pages of this number").check()
+
+
+def with_labels(page: Page) -> None:
+    """Give the requests of a list labels of all lengths."""
+
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        for number, one in enumerate(body["data"]):
+            one |= {"label": ("order-77", "import 2026-03 of the shop in Millbrook, order-1042", "W" * 50)[number % 3]}
+            one |= {"subject": "Harbor Street Bakery, Northern Branch" if number % 2 else None}
+        route.fulfill(json=body)
+
+    page.route("**/queued_requests?*", answer)
+
+
 def half_a_date(page: Page) -> None:
     """Type the month and the day of the end of a range, and leave it."""
     page.locator(".moment input[type=date]").last.press_sequentially("1130")
@@ -831,6 +849,9 @@ VIEWS: Mapping[str, View] = {
     "sessions-none": View("/app/connections/{empty}/sessions"),
     "list-range": View("/app/connections/{connection}?range=custom&from=2026-03-01T05:00:00.000Z", act=half_a_date),
     "failures-range": View("/app/failures?range=custom&from=2026-03-01T05:00:00.000Z", act=half_a_date),
+    "compose-query-all": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=fetch_all),
+    "connection-labels": View("/app/connections/{paused}", with_labels),
+    "connection-labels-dense": View("/app/connections/{paused}", with_labels, click("Dense")),
     "palette-pause": View("/app/contact", act=go_to("pause")),
     "palette-connection": View("/app/contact", act=go_to("harbor")),
     "contact": View("/app/contact", with_contact),

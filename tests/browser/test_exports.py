@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.support import Console, query
 from tests.browser.test_many import queued
 
 if TYPE_CHECKING:
     from playwright.sync_api import Download, Route
+
+    from tests.e2e.support import Connection
 
 CUSTOMER = {"name": "CustomerAdd", "children": [{"name": "Name", "text": "O'Brien & Söhne $(id) `id` \\"}]}
 
@@ -328,6 +331,79 @@ def test_a_result_that_reached_the_maximum_says_so_and_is_fetched_whole(console:
     pages = console.service.call("GET", f"{connection.path}/queued_requests?query_id={copy['query_id']}").json
     assert pages["total"] > 1
     assert {one["state"] for one in pages["data"]} == {"response_received"}
+
+
+def iterated(console: Console) -> tuple[Connection, list[dict[str, Any]]]:
+    """Fetch customers in pages of 7. Return the connection and the pages."""
+    connection = console.service.connection()
+    tree = {"@iterator": "Start", "MaxReturned": 7}
+    first = connection.queue({"request_json": {"CustomerQueryRq": tree}})
+    for _ in range(3):
+        connection.run_session()
+    path = f"{connection.path}/queued_requests?query_id={first['id']}&sort=inserted_at&sort_direction=asc&page_size=100"
+    listed = connection.service.call("GET", path).json["data"]
+    return connection, [connection.record(one["id"]) for one in listed]
+
+
+def names_in(page: dict[str, Any]) -> list[str]:
+    """Return the names of the customers of a page."""
+    (answer,) = page["response_json"][0]["QBXMLMsgsRs"].values()
+    return [one["FullName"] for one in answer["CustomerRet"]]
+
+
+def file_of_all_pages(console: Console) -> tuple[str, list[str]]:
+    """Save the CSV of all pages. Return its name and the names of the customers."""
+    with console.page.expect_download() as download:
+        console.button("CSV of all pages").click()
+    header, *rows = rows_of(text_of(download.value))
+    return download.value.suggested_filename, [row[header.index("FullName")] for row in rows]
+
+
+def test_the_pages_of_a_query_say_how_many_objects_they_have_and_are_one_file(console: Console) -> None:
+    _, pages = iterated(console)
+    names = [name for page in pages for name in names_in(page)]
+    assert len(pages) > 2
+
+    for page in (pages[0], pages[-1]):
+        console.keep_signed_in()
+        console.open(f"/app/queued_requests/{page['id']}")
+        console.sees(f"{len(pages)} pages, {len(names)} objects")
+        name, saved = file_of_all_pages(console)
+        assert name == "CustomerRet.csv"
+        assert sorted(set(saved)) == sorted(names)
+
+
+def test_pages_that_are_missing_are_said_and_named_in_the_file(console: Console) -> None:
+    _, pages = iterated(console)
+    total, fetched = (sum(len(names_in(page)) for page in some) for some in (pages, pages[:-1]))
+
+    def without_last(route: Route) -> None:
+        body = route.fetch().json()
+        body["data"][-1] |= {"state": "waiting"}
+        route.fulfill(json=body)
+
+    console.page.route("**/queued_requests?query_id=*", without_last)
+    console.keep_signed_in()
+    console.open(f"/app/queued_requests/{pages[0]['id']}")
+
+    console.sees(f"{len(pages)} pages, {fetched} of {total} objects fetched so far")
+    assert file_of_all_pages(console)[0] == f"CustomerRet (incomplete, {fetched} of {total}).csv"
+
+
+def test_a_query_fetches_all_in_pages_where_its_maximum_is_entered(console: Console) -> None:
+    connection = console.service.connection()
+    console.keep_signed_in()
+    console.open(f"/app/compose?connection={connection.id}&type=CustomerQueryRq")
+    field = console.page.locator(".field", has=console.page.get_by_label("At most"))
+    console.page.get_by_label("At most").fill("7")
+
+    field.get_by_label("Fetch all, in pages of this number").check()
+    expect(console.page.get_by_label(re.compile("Fetch all"))).to_have_count(1)
+    console.button("Queue customer query").click()
+
+    console.page.wait_for_url(re.compile("/app/queued_requests/"))
+    copy = connection.record(console.page.url.rpartition("/")[2])
+    assert 'iterator="Start"' in copy["request_xml"]
 
 
 def test_a_file_of_results_that_would_be_too_large_is_not_saved(console: Console) -> None:

@@ -153,3 +153,57 @@ def test_the_number_of_requests_is_that_of_the_list_that_it_links_to(console: Co
     for index, state in enumerate(["waiting", "retryable"]):
         link = rows(console).locator("td[data-label=Waiting] a").nth(index)
         assert (link.get_attribute("href") or "").endswith(f"?state={state}")
+
+
+LABELS = ("order-77", "import 2026-03 of the shop in Millbrook order-1042", "W" * 50)
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_label_is_shown_whole_beside_a_long_subject(console: Console, width: int, *, dense: bool) -> None:
+    connection = console.service.connection()
+    for label in LABELS:
+        customer = {"CustomerAdd": {"Name": "Harbor Street Bakery, Northern Bran"}}
+        connection.queue({"request_json": {"CustomerAddRq": customer}, "label": label})
+    console.page.set_viewport_size({"width": width, "height": 900})
+    console.keep_signed_in()
+    if dense:
+        console.page.add_init_script("localStorage.setItem('qbxml-queue.dense', 'true')")
+    console.open(f"/app/connections/{connection.id}")
+
+    for label in LABELS:
+        tag = console.page.locator("table.requests").get_by_text(label, exact=True)
+        expect(tag).to_be_visible()
+        is_whole = """(tag) => {
+          const text = document.createRange();
+          text.selectNodeContents(tag);
+          const [inner, cell] = [text.getBoundingClientRect(), tag.closest("td").getBoundingClientRect()];
+          return inner.right <= cell.right && inner.left >= cell.left && inner.bottom <= cell.bottom;
+        }"""
+        assert tag.evaluate(is_whole)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"paused_at": "2026-03-01T12:00:00Z"}, "no session until it is resumed"),
+        ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session in"),
+        ({}, "Not paused, next session not known"),
+    ],
+)
+def test_the_head_of_a_connection_says_whether_it_is_paused_and_when_it_calls_next(
+    console: Console, fields: dict[str, str], says: str
+) -> None:
+    connection = console.service.connection()
+    unknown = {"last_connected_at": "2026-03-01T12:00:00Z", "next_session_at": None, "paused_at": None}
+
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        body["data"] |= unknown | fields
+        route.fulfill(json=body)
+
+    console.page.route(f"**/api/v1/connections/{connection.id}", answer)
+    console.keep_signed_in()
+    console.open(f"/app/connections/{connection.id}/sessions")
+
+    expect(console.page.locator(".page-head")).to_contain_text(says)

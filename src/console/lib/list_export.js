@@ -274,7 +274,7 @@ function ListCsv({ pages, order, columns, name, kind, label = "CSV", others = "F
 }
 
 /** Makes a call again after the seconds that the service asks to wait. */
-async function patiently(make) {
+export async function patiently(make) {
   for (;;) {
     try {
       return await make();

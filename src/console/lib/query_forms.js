@@ -88,7 +88,7 @@ const LIMIT = {
   paths: ["MaxReturned"],
   label: "At most",
   initial: "100",
-  help: "MaxReturned: QuickBooks returns no more than this number.",
+  help: "MaxReturned: QuickBooks returns no more than this number at once.",
 };
 
 /** Who the transactions of a type are for. */

@@ -14,15 +14,15 @@ const MAX_NAME = 100;
 
 /**
  * Saves a result as a file. Returns false, and saves nothing, if the file would be too large. The name of a file that
- * may be incomplete says so: `maximum` is that of the query if it was reached.
+ * may be incomplete says so: `lack` is then what it lacks.
  *
  * @param {[string, any[]]} result
- * @param {number | null} maximum
+ * @param {string | null} lack
  */
-export async function saveResult(result, maximum = null) {
+export async function saveResult(result, lack = null) {
   const text = await resultCsv(result);
   if (text === null) return false;
-  const part = maximum && `(incomplete, maximum ${maximum})`;
+  const part = lack && `(incomplete, ${lack})`;
   const name = [resultTitle(result), leafText(result[1][0].ReportSubtitle), part].filter(Boolean).join(" ");
   download(
     text,

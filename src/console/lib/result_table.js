@@ -103,7 +103,7 @@ function CsvButton({ result, maximum }) {
     setBusy(true);
     try {
       const { MAX_MEGABYTES, saveResult } = await import("./result_file.js");
-      if (!(await saveResult(result, maximum)))
+      if (!(await saveResult(result, maximum ? `maximum ${maximum}` : null)))
         toast(`The CSV would be larger than ${MAX_MEGABYTES} MB. Get the response from the API instead.`, "red");
     } catch {
       toast("The CSV could not be made. Check your network, then try again.", "red");

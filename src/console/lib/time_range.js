@@ -1,7 +1,7 @@
 // The range of time of a list: ranges to choose, and one that the reader enters.
 import { html } from "../vendor/preact.js";
 import { MomentInput } from "./moment_input.js";
-import { fullTime } from "./text.js";
+import { fullTime, localZone } from "./text.js";
 
 const HOUR = 3_600_000;
 
@@ -96,7 +96,7 @@ export function RangeBar({ what, from, to, range, change, children }) {
           : html`
             ${input("from", "from", from)}
             ${input("to", "to", to)}
-            <span class="muted">${inWords(from, to)}</span>
+            <span class="muted">${inWords(from, to)} · ${localZone()}</span>
           `
       }
     </div>

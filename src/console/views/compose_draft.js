@@ -29,7 +29,7 @@ import { Button, Foreign, Problem, problemText, Segmented, SkeletonCard, toast }
 import { firstVersion, lackOf } from "../lib/versions.js";
 import { ChangeForm, differenceIn } from "./change_form.js";
 import { GroupForm } from "./compose_form.js";
-import { Beginning, Preview, RequestAttributes, Version, VersionSelect } from "./compose_parts.js";
+import { Beginning, hasFetchAll, Preview, RequestAttributes, Version, VersionSelect } from "./compose_parts.js";
 import { QueueCard } from "./compose_queue.js";
 import { nameOf } from "./compose_start.js";
 import { ConfirmWrite } from "./confirm_write.js";
@@ -222,7 +222,12 @@ function Draft({ type, place, target, askForTarget, source }) {
                   lackOf=${lack}
                   showAllFields=${() => switchTo("form")}
                 />
-                <${RequestAttributes} type=${type} tree=${isChange ? draft.edited : tree} change=${changeTree} />
+                <${RequestAttributes}
+                  type=${type}
+                  tree=${isChange ? draft.edited : tree}
+                  change=${changeTree}
+                  showsAll=${forms[mode] === QueryForm && hasFetchAll(type, tree)}
+                />
               </div>
             `
             : html`

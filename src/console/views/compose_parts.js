@@ -108,9 +108,26 @@ function Source({ source, target }) {
   `;
 }
 
-/** `requestID` and the iterator of a query. */
-export function RequestAttributes({ type, tree, change }) {
-  const set = (name, value) => change({ ...tree, attributes: { ...tree.attributes, [name]: value } });
+/** Returns a tree with another attribute. */
+const withAttribute = (tree, name, value) => ({ ...tree, attributes: { ...tree.attributes, [name]: value } });
+
+/** Whether a query fetches all objects in pages. The form for people shows it beside the maximum. */
+export const FetchAll = ({ tree, change, children }) => html`
+  <${Check}
+    checked=${tree.attributes?.iterator === "Start"}
+    onChange=${(event) => change(withAttribute(tree, "iterator", event.target.checked ? "Start" : ""))}
+  >
+    ${children}
+  <//>
+`;
+
+/** Whether the form for people shows whether a query fetches all. */
+export const hasFetchAll = (type, tree) =>
+  "iterator" in type.attributes && Boolean(tree.children?.some(({ name }) => name === "MaxReturned"));
+
+/** `requestID`, and the iterator of a query unless `showsAll` says that the form has it. */
+export function RequestAttributes({ type, tree, change, showsAll }) {
+  const set = (name, value) => change(withAttribute(tree, name, value));
   return html`
     <div class="fieldset">
       <div class="form-line">
@@ -127,14 +144,8 @@ export function RequestAttributes({ type, tree, change }) {
       </div>
       ${
         "iterator" in type.attributes &&
-        html`
-          <${Check}
-            checked=${tree.attributes?.iterator === "Start"}
-            onChange=${(event) => set("iterator", event.target.checked ? "Start" : "")}
-          >
-            Fetch all results in pages (needs MaxReturned)
-          <//>
-        `
+        !showsAll &&
+        html`<${FetchAll} tree=${tree} change=${change}>Fetch all results in pages (needs MaxReturned)<//>`
       }
     </div>
   `;

@@ -72,10 +72,7 @@ export function ConnectionFrame({ id, tab, children }) {
                         : "No contact yet"
                     }
                   </span>
-                  ${
-                    connection.next_session_at &&
-                    html`<span>Next session <${Ago} at=${connection.next_session_at} /></span>`
-                  }
+                  ${connection.last_connected_at && html`<span><${Next} connection=${connection} /></span>`}
                   ${connection.copied_at && html`<span><${CopyAsOf} at=${connection.copied_at} /></span>`}
                   ${connection.quickbooks_product_name && html`<span>${connection.quickbooks_product_name}</span>`}
                   ${connection.qbxml_version && html`<span>QBXML ${connection.qbxml_version}</span>`}
@@ -124,6 +121,13 @@ export function ConnectionFrame({ id, tab, children }) {
       ${children(connection ?? null, load)}
     </div>
   `;
+}
+
+/** Whether a connection is paused, and when its next session is expected. */
+function Next({ connection }) {
+  const { paused_at: paused, next_session_at: next } = connection;
+  if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
+  return html`Not paused, next session ${next ? html`<${Ago} at=${next} />` : "not known"}`;
 }
 
 const PAUSE =

@@ -2,6 +2,7 @@
 import { html, useMemo } from "../vendor/preact.js";
 import { choiceIn, choicesOf, queryForm, withChoice } from "../lib/query_forms.js";
 import { Field } from "../lib/ui.js";
+import { FetchAll, hasFetchAll } from "./compose_parts.js";
 import { SimpleForm } from "./simple_form.js";
 
 /** Its arguments are those of `SimpleForm`. */
@@ -9,6 +10,8 @@ export function QueryForm({ type, tree, change, ...rest }) {
   const choices = useMemo(() => choicesOf(type), [type]);
   const key = choiceIn(type, tree);
   const form = useMemo(() => queryForm(type, key), [type, key]);
+  const all = html`<${FetchAll} tree=${tree} change=${change}>Fetch all, in pages of this number<//>`;
+  const beside = hasFetchAll(type, tree) ? { MaxReturned: all } : {};
   return html`
     <${Field} label="Which">
       ${(control) => html`
@@ -21,6 +24,6 @@ export function QueryForm({ type, tree, change, ...rest }) {
         </select>
       `}
     <//>
-    <${SimpleForm} key=${key} ...${rest} form=${form} type=${type} tree=${tree} change=${change} />
+    <${SimpleForm} key=${key} ...${rest} ...${{ form, type, tree, change, beside }} />
   `;
 }

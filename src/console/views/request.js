@@ -26,8 +26,9 @@ import { Actions } from "./request_actions.js";
 import { Batch } from "./request_batch.js";
 import { Incomplete } from "./request_incomplete.js";
 import { Details } from "./request_details.js";
-import { Pages, Timeline } from "./request_history.js";
+import { Timeline } from "./request_history.js";
 import { Messages } from "./request_messages.js";
+import { Pages } from "./request_pages.js";
 
 /** The pause before the next look, in milliseconds: short at first, longer while nothing happens. */
 const pause = (looks) => Math.min(2000 + looks * 1000, 15_000);
@@ -155,7 +156,7 @@ function Loaded({ record, load }) {
       </div>
       <${Messages} record=${record} />
       ${record.batch_id && html`<${Batch} record=${record} />`}
-      <${Pages} record=${record} label=${label} />
+      <${Pages} record=${record} />
       ${maximum && html`<${Incomplete} record=${record} maximum=${maximum} />`}
       ${results.length > 0 && html`<${ResultTable} results=${results} maximum=${maximum} />`}
       <div class="columns documents">

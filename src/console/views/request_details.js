@@ -45,10 +45,10 @@ const Other = ({ term, id }) =>
 export function Details({ record, label }) {
   return html`
     <dl class="facts">
-      <dt>Request ID</dt>
+      <dt>ID</dt>
       <dd class="id">
         <code>${record.id}</code>
-        <${CopyIcon} text=${record.id} what="the request ID" />
+        <${CopyIcon} text=${record.id} what="the ID" />
       </dd>
       ${
         label &&

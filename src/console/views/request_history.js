@@ -1,10 +1,9 @@
-// What has happened to a request: its timeline and its pages.
-import { html, useEffect, useRef } from "../vendor/preact.js";
-import { call, useLoad } from "../lib/api.js";
+// What has happened to a request: its timeline.
+import { html } from "../vendor/preact.js";
 import { url } from "../lib/router.js";
 import { executionOf, sendingsOf } from "../lib/sendings.js";
-import { duration, ENDED, fullTime, millisecondsBetween, plural, stateOf } from "../lib/text.js";
-import { Foreign, StateBadge } from "../lib/ui.js";
+import { duration, ENDED, fullTime, millisecondsBetween, stateOf } from "../lib/text.js";
+import { Foreign } from "../lib/ui.js";
 
 /**
  * Whether the receiver accepted the webhook. A record has the attempts of all rounds, so any of them may have
@@ -117,53 +116,5 @@ function Execution({ record }) {
         }
       </dd>
     </dl>
-  `;
-}
-
-/** The other pages of an iterated query, which have the same label. */
-export function Pages({ record, label }) {
-  const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
-  const { data, reload } = useLoad(
-    async (signal) => {
-      if (!isIterated || !label) return null;
-      const query = {
-        search_phrase: label,
-        page_size: 100,
-        sort: "inserted_at",
-        sort_direction: "asc",
-        bodies: false,
-      };
-      const list = await call("GET", ["connections", record.connection_id, "queued_requests"], { query, signal });
-      return list.data.filter((one) => one.request_name === record.request_name);
-    },
-    [record.id],
-  );
-  const shown = useRef(record.updated_at);
-  useEffect(() => {
-    if (shown.current !== record.updated_at) reload();
-    shown.current = record.updated_at;
-  }, [record.updated_at]);
-  if (!data || data.length < 2) return null;
-  return html`
-    <section class="card" aria-label="Pages">
-      <header>
-        <h2>Pages of this query</h2>
-        <span class="muted">${plural(data.length, "page")}</span>
-      </header>
-      <div class="body row">
-        ${data.map(
-          (one) => html`
-            <a
-              class="button small ${one.id === record.id ? "primary" : ""}"
-              aria-current=${one.id === record.id ? "page" : undefined}
-              href=${url(`/queued_requests/${one.id}`)}
-            >
-              Page ${one.page}
-              ${one.state === "response_received" ? "" : html` <${StateBadge} request=${one} />`}
-            </a>
-          `,
-        )}
-      </div>
-    </section>
   `;
 }

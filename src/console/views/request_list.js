@@ -136,11 +136,15 @@ function Row({ request, phrase, shared, showsSent, isSelected, select }) {
         class="about"
         title=${[requestTitle(request.request_name), request.subject, request.label].filter(Boolean).join(" · ")}
       >
-        <a class="title" href=${address}>${requestTitle(request.request_name)}</a>
-        ${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
-        ${request.subject && html` <span class="subject"><${Foreign} text=${request.subject} /></span>`}
-        ${request.label && html` <span class="tag"><${Foreign} text=${request.label} /></span>`}
-        ${found && html` <span class="tag new">in ${found}</span>`}
+        <div class="naming">
+          <div class="line">
+            <a class="title" href=${address}>${requestTitle(request.request_name)}</a>
+            ${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
+            ${request.subject && html` <span class="subject"><${Foreign} text=${request.subject} /></span>`}
+            ${found && html` <span class="tag new">in ${found}</span>`}
+          </div>
+          ${request.label && html`<span class="tag whole"><${Foreign} text=${request.label} /></span>`}
+        </div>
       </td>
       <td class="full">
         <${StateBadge} request=${request} />

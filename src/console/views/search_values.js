@@ -128,7 +128,7 @@ export const HitLine = ({ hit }) => html`
     <span class="break">
       <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
       ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
-      ${hit.label && html` <span class="tag"><${Foreign} text=${hit.label} /></span>`}
+      ${hit.label && html` <span class="tag whole"><${Foreign} text=${hit.label} /></span>`}
     </span>
     <span class="row">
       <${StateBadge} request=${hit} />

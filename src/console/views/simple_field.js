@@ -87,6 +87,7 @@ export function FormField({ field, tree, facts, at, label, isCell = false, helpI
       }
       ${input}
       ${help && !helpId && html`<p class=${problem ? "problem" : "help"} id="${id}-help">${help}</p>`}
+      ${at.beside?.[field.path]}
       ${
         !problem &&
         field.isToday &&

@@ -10,9 +10,10 @@ import { Lines, Totals } from "./simple_lines.js";
 
 /**
  * `offers` is a load of lib/offers.js; `lackOf` is that of the form of the schema. `formerOf` returns the text that a
- * field has in QuickBooks; then what the form does not show is not part of the request.
+ * field has in QuickBooks; then what the form does not show is not part of the request. `beside` has what is shown
+ * below a field, by its path.
  */
-export function SimpleForm({ form, type, tree, change, problems, offers, lackOf, formerOf, showAllFields }) {
+export function SimpleForm({ form, type, tree, change, problems, offers, lackOf, formerOf, beside, showAllFields }) {
   const facts = useMemo(() => factsOf(form, type), [form, type]);
   const root = rootOf(form, tree);
   const set = (node, text) =>
@@ -25,7 +26,7 @@ export function SimpleForm({ form, type, tree, change, problems, offers, lackOf,
       }),
     );
   const remove = (node) => change(replaced(tree, node, null));
-  const at = { set, remove, problems, offers, lackOf, formerOf };
+  const at = { set, remove, problems, offers, lackOf, formerOf, beside };
   const hidden = hiddenIn(root, [
     ...fieldsOf(form).map(({ path }) => path),
     ...(form.lines ? [form.lines.element, form.lines.instead?.path ?? ""] : []),
