@@ -213,7 +213,7 @@ def _is_failure(record: QueuedRequest) -> bool:
 
 
 def _failed_at(record: QueuedRequest) -> str:
-    """Return when QuickBooks answered, because a webhook changes the record later. Without an answer, its last change."""
+    """Return when QuickBooks answered: a webhook changes the record later. Without an answer, its last change."""
     return record.responded_at or record.updated_at
 
 
