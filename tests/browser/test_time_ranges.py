@@ -165,6 +165,18 @@ def test_a_time_without_a_date_is_said_and_an_emptied_end_is_no_end(
     assert calls[-1][control.since] == [moment(2026, 3, 1)]
 
 
+@EVERY
+def test_emptying_the_only_end_removes_the_range(console: Console, connection: Connection, control: Control) -> None:
+    calls = opened(console, connection, control)
+    field = date(console.page, control, "from")
+    field.focus()
+    with console.page.expect_request(lambda one: urlsplit(one.url).path.endswith(control.call)):
+        field.fill("")
+
+    expect(field).to_have_count(0)
+    assert not {control.since, control.before} & set(calls[-1])
+
+
 @pytest.mark.parametrize("button", ["Bulk actions", "Discard", "CSV"])
 def test_nothing_works_on_many_requests_while_a_bound_is_half_a_date(
     console: Console, connection: Connection, button: str

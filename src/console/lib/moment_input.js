@@ -19,9 +19,9 @@ export function MomentInput({ label, value, isEnd = false, change, names }) {
   const [typed, setTyped] = useState({ ...enteredFor(value, isEnd), problem: "" });
   const [wasLeft, setLeft] = useState(false);
   const read = () => {
-    const [date, time] = /** @type {NodeListOf<HTMLInputElement>} */ (
-      /** @type {HTMLElement} */ (group.current).querySelectorAll("input")
-    );
+    // An input that is removed with the focus is left afterwards.
+    if (!group.current) return;
+    const [date, time] = /** @type {NodeListOf<HTMLInputElement>} */ (group.current.querySelectorAll("input"));
     const entered = { date: date.value, time: time.value };
     const moment = momentOf(entered, isEnd);
     date.setCustomValidity(moment === null && !date.validity.badInput ? NO_DATE : "");
