@@ -435,6 +435,7 @@ def with_failures(page: Page) -> None:
                 "hint": "Query the object and use its ListID.",
                 "queued_again": 40 * (place % 2),
                 "repeatable": place % 3,
+                "unknown": 0,
             }
             | group(number, 400 // (number + place + 1))
             for place, (cause, code, message) in enumerate(causes)

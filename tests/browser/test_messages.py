@@ -61,7 +61,7 @@ def test_a_write_whose_response_was_lost_lists_its_first_and_its_latest_message(
     expect(timeline.locator("li")).to_contain_text(
         ["Queued", "Sent to QuickBooks", "QuickBooks was asked for its response", "QuickBooks responded"]
     )
-    expect(timeline.locator("dd")).to_contain_text(["Once", "Yes, once"])
+    expect(timeline.locator("dd")).to_contain_text(["Once", "Yes. QuickBooks executed this request once"])
     after = connection.record(request_id)
     assert after["state"] == "response_received"
     assert after["first_sent_at"] == first["sent_at"] < after["sent_at"]

@@ -21,10 +21,6 @@ const TEXTS = {
     `The value at CustomerRet/ListID in the response to ${ID} does not fit. It is too long. It was not sent.`,
     "Compare path with the response to the request in dependency_id, and correct the reference.",
   ],
-  not_sent_in_time: [
-    "It was not sent to QuickBooks by 2026-03-14T12:00:00Z.",
-    "Queue it again with a later send_by, or without one, if it is still wanted.",
-  ],
   response_too_large: ["No response arrived.", "Ask for less: request smaller pages (iterate=true, max_returned)."],
 };
 const JARGON = /[a-z]_[a-z]|[a-z]=[a-z]|[0-9a-f]{8}-|\d{4}-\d\d-\d\dT/;
@@ -38,6 +34,12 @@ test("no text of an error for people names an id, a member of a record or a mome
     const [title, ...rest] = saysOfCauses([{ cause: code, message, hint, messages: 1 }]);
     assert.doesNotMatch([title.replace(`${code} · `, ""), ...rest].join(" "), JARGON, code);
   }
+});
+
+test("a hint that asks to look in the company file is shown", () => {
+  const hint =
+    "Close QuickBooks and the Web Connector if one of them hangs, and look in the company file. Queue it again.";
+  assert.equal(wordsOf({ code: "not_sent_in_time", message: "Its time has passed.", details: { hint } }).hint, hint);
 });
 
 test("an error of QuickBooks keeps its message and its hint", () => {

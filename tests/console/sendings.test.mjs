@@ -41,16 +41,19 @@ test("a write says how often it was sent and whether it is in the books", () => 
   };
   const waiting = { state: "waiting", executed: null, sent_at: null, sent_in_sessions: 0 };
 
-  assert.deepEqual(words({}), ["Once", "Yes, once"]);
-  assert.deepEqual(words({ sent_in_sessions: 3, first_sent_at: FIRST }), ["3 times", "Yes, once"]);
+  assert.deepEqual(words({}), ["Once", "Yes. QuickBooks executed this request once"]);
+  assert.deepEqual(words({ sent_in_sessions: 3, first_sent_at: FIRST }), [
+    "3 times",
+    "Yes. QuickBooks executed this request once",
+  ]);
   assert.deepEqual(words(waiting), ["Not yet", "No"]);
   assert.deepEqual(words({ ...waiting, state: "discarded", executed: "no" }), ["Never", "No"]);
   assert.deepEqual(words({ ...waiting, state: "retryable", sent_at: LAST }), [
     "Only while QuickBooks was closed or busy",
     "No",
   ]);
-  assert.deepEqual(words({ state: "sent", executed: null }), ["Once", "Perhaps, and once at most"]);
-  assert.deepEqual(words({ state: "error", executed: "unknown" }), ["Once", "Perhaps, and once at most"]);
+  assert.deepEqual(words({ state: "sent", executed: null }), ["Once", "Not known. If it is, then once."]);
+  assert.deepEqual(words({ state: "error", executed: "unknown" }), ["Once", "Not known. If it is, then once."]);
   assert.deepEqual(words({ state: "error", executed: "no" }), ["Once", "No"]);
   const looked = { if_exists: "return", messages: [{ kind: "query", sent_at: LAST }], sent_in_sessions: 0 };
   assert.deepEqual(words({ ...looked, executed: "no", outcome: "found" }), [
@@ -67,7 +70,10 @@ test("why a write is not executed twice is said if it was sent again or its resp
   assert.match(why({ sent_in_sessions: 2 }), /^It was sent again only after/);
   assert.match(why({ first_sent_at: FIRST }), /only asked for it, which executes nothing/);
   assert.match(why({ first_sent_at: FIRST, state: "retryable", executed: null }), /is asked for it\. Only if/);
-  assert.match(why({ first_sent_at: FIRST, sent_in_sessions: 2 }), /the same message set ID.*only exception/);
+  assert.match(
+    why({ first_sent_at: FIRST, sent_in_sessions: 2 }),
+    /the same message set ID.*can be there twice only if/,
+  );
   // A request that looks for its object can send a change with another ID.
   assert.doesNotMatch(why({ first_sent_at: FIRST, sent_in_sessions: 2, if_exists: "update" }), /same message set ID/);
 });

@@ -5,8 +5,8 @@
 /** @type {Record<string, {message?: string, hint: string}>} */
 const WORDS = {
   dependency_failed: {
-    message: "Another request of its batch, which it needs, did not succeed. So this one was not sent.",
-    hint: "The page of that request says why. Remove the cause, and choose Continue there: the whole batch goes on.",
+    message: "It was not sent, because another request of its batch failed.",
+    hint: "The page of that request says why. Remove the cause. Then choose Continue there: it queues the rest of the batch again.",
   },
   reference_unresolved: {
     hint: "Compare it with the response to that request. Then correct this request and queue it again.",
@@ -14,14 +14,13 @@ const WORDS = {
   reference_invalid: {
     hint: "Compare it with the response to that request. Then correct this request and queue it again.",
   },
-  not_sent_in_time: { hint: "If it is still wanted, queue it again with a later time, or without one." },
   response_too_large: {
     hint: "Ask for less: fetch all in pages, choose a smaller number, narrow the filters, or name the fields that you need. If the response is small, the log of the Web Connector shows why it did not arrive.",
   },
 };
 
 /** A request, as a message of the API about a reference names it. */
-const REQUEST_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
+const REQUEST_ID = /(the request )?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/;
 
 /**
  * Returns an error in the words of people: `{message, hint}`. Without a hint, it is undefined.

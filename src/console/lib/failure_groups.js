@@ -22,6 +22,7 @@ export function merged(rows, nameOf) {
       open: members.reduce((sum, one) => sum + openOf(one), 0),
       queued_again: sum(members, "queued_again"),
       repeatable: sum(members, "repeatable"),
+      unknown: sum(members, "unknown"),
       first_at: members.reduce((first, one) => (one.first_at < first ? one.first_at : first), members[0].first_at),
       newest: members.reduce((last, one) => (one.last_at > last.last_at ? one : last)),
     }))

@@ -18,6 +18,8 @@ const MAX_LISTS = 200;
 /** The number of rows that a part of a list shares with the part before it. */
 const OVERLAP = 5;
 const MAX_WAIT_SECONDS = 60;
+/** The end of the name of a file that lacks rows. */
+const INCOMPLETE = "-incomplete";
 
 const REQUEST_COLUMNS = {
   id: (one) => one.id,
@@ -252,7 +254,7 @@ function ListCsv({ pages, order, columns, name, kind, label = "CSV", others = "F
       downloadCsv(
         Object.keys(columns),
         all.map((one) => Object.values(columns).map((value) => value(one))),
-        name,
+        isWhole || name.endsWith(INCOMPLETE) ? name : `${name}${INCOMPLETE}`,
       );
       if (!isWhole) toast(`The file has the first ${count(all.length)} rows. ${others}`, "amber");
     } catch (error) {

@@ -47,14 +47,14 @@ function sentWords({ state, sent_at: last, messages, sent_in_sessions: times }) 
 
 /** @param {Record<string, any>} record */
 function executedWords({ executed, outcome, sent_in_sessions: times }) {
-  if (executed === "yes") return "Yes, once";
+  if (executed === "yes") return "Yes. QuickBooks executed this request once";
   if (outcome === "found" || outcome === "unchanged") return "It was there before";
-  return executed === "no" || times === 0 ? "No" : "Perhaps, and once at most";
+  return executed === "no" || times === 0 ? "No" : "Not known. If it is, then once.";
 }
 
 const AGAIN = "It was sent again only after QuickBooks had answered that it had not executed it.";
 const EXCEPTION =
-  "The only exception is a QuickBooks that has lost what it stored, for example because the company file was rebuilt or restored.";
+  "It can be there twice only if QuickBooks lost its record of it, for example because the company file was rebuilt or restored.";
 
 /** @param {Record<string, any>} record */
 function whyOnce({ first_sent_at: first, state, sent_in_sessions: times, if_exists: ifExists }) {

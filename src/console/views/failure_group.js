@@ -22,25 +22,28 @@ export const listOf = (kind, one, { since, to }) => ({
 
 /** Why a group has no button that queues it again. */
 const NOT_REPEATABLE =
-  "These cannot be queued again together: QuickBooks may have executed them, or they cannot be sent on their own. Open each one to check it.";
+  "These cannot be queued again together, because QuickBooks executed them, or because they cannot be sent on their own. Open each one to see why.";
 
-/** Of these requests nobody knows whether they failed. */
-const isUnknown = (one) => one.cause === "outcome_unknown";
-const CHECK_EACH =
-  "Nobody knows whether QuickBooks has executed these, so they are not queued again together. Open each one and choose Check in QuickBooks.";
+const checkEach = (number) =>
+  `QuickBooks may have executed ${number === 1 ? "one" : count(number)} of these. The page of each says what is known, and what to do.`;
 
-/** Returns the lists of the requests of a group, and the name of their file. */
+/** Returns the lists of the requests of a group, also of connections that were not read, and the name of their file. */
 function requestsOf(kind, { members, newest }, data) {
   const query = conditionsOf(listOf(kind, newest, data));
+  const named = [
+    ...data.incomplete_connections.map((one) => [one.id, one.name]),
+    ...members.map((one) => [one.connection_id, one.connection_name]),
+  ];
+  const isWhole = !data.omitted_connections && !data.omitted_groups;
   return {
-    lists: members.map((one) => ({ id: one.connection_id, name: one.connection_name, query })),
-    name: `${kind.files.requests}-${kind.name(newest).replace(/\W+/g, "-")}`,
+    lists: [...new Map(named)].map(([id, name]) => ({ id, name, query })),
+    name: `${kind.files.requests}-${kind.name(newest).replace(/\W+/g, "-")}${isWhole ? "" : "-incomplete"}`,
   };
 }
 
 export function Group({ kind, group, data, open }) {
-  const { members, newest, open: number, queued_again: again, repeatable } = group;
-  const tone = isUnknown(newest) ? "unknown" : "failed";
+  const { members, newest, open: number, queued_again: again, repeatable, unknown } = group;
+  const tone = unknown && unknown >= number ? "unknown" : "failed";
   const [title, ...details] = kind.says([newest, ...members]);
   const allowed = possible(kind.filters(newest)).filter((name) => kind.actions.includes(name));
   const actions = allowed.filter((name) => name !== "queue_again" || repeatable > 0);
@@ -75,11 +78,8 @@ export function Group({ kind, group, data, open }) {
           )}
         </span>
       </div>
-      ${
-        number > 0 &&
-        actions.length < allowed.length &&
-        html`<div class="muted small">${isUnknown(newest) ? CHECK_EACH : NOT_REPEATABLE}</div>`
-      }
+      ${unknown > 0 && html`<div class="muted small">${checkEach(unknown)}</div>`}
+      ${number > unknown && actions.length < allowed.length && html`<div class="muted small">${NOT_REPEATABLE}</div>`}
       ${
         !one &&
         html`

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from domain.errors import NotFound
 from domain.listing.overview import MAX_CONNECTIONS, MAX_SECONDS, PARALLEL_CONNECTIONS
-from domain.records.request import ENDED, State
+from domain.records.request import ENDED, State, WhetherExecuted
 from domain.records.successor import id_again, may_be_queued_again
 from domain.records.webhook import FAILING
 from domain.storage.counts import UPDATED
@@ -53,7 +53,7 @@ class FailureGroup:
     last failure of its requests. Those of a receiver are the first failed attempt that a record keeps, and the last
     attempt. `messages` is the number of different error messages.
     `queued_again` is the number of requests that were queued again since, and `repeatable` of those that a bulk action
-    would queue again now.
+    would queue again now. `unknown` is the number of writes that QuickBooks may have executed.
     """
 
     name: str
@@ -65,6 +65,7 @@ class FailureGroup:
     messages: int = 1
     queued_again: int = 0
     repeatable: int = 0
+    unknown: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +247,7 @@ def _groups(failures: Iterable[_Failure]) -> list[FailureGroup]:
                 messages=len({member.message for member in members}),
                 queued_again=sum(member.was_queued_again for member in members),
                 repeatable=sum(member.may_be_queued_again for member in members),
+                unknown=sum(member.record.executed is WhetherExecuted.UNKNOWN for member in members),
             )
         )
     return sorted(groups, key=lambda group: (-group.requests, group.name, group.connection.id))

@@ -708,11 +708,9 @@ class QueuedRequest:
         message = f"It was not sent to QuickBooks by {self.send_by_time}."
         if self.awaits_approval:
             message = f"It was not approved by {self.send_by_time}."
-        hint = "Queue it again with a later send_by, or without one, if it is still wanted."
+        hint = "Queue it again with a later time, or without one, if it is still wanted."
         if self.recovery.begun:
-            message = (
-                f"It was sent once, QuickBooks had not executed it, and its send_by has passed: {self.send_by_time}."
-            )
+            message = f"It was sent once, QuickBooks had not executed it, and its time has passed: {self.send_by_time}."
             hint = f"Close QuickBooks and the Web Connector if one of them hangs, and look in the company file. {hint}"
         return self.failed(now, ErrorCode.NOT_SENT_IN_TIME, message, {"send_by": self.send_by_time, "hint": hint})
 

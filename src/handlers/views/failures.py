@@ -67,8 +67,8 @@ class CauseView(FailureGroupView):
     queued_again: Annotated[
         int,
         Schema(
-            "How many of the requests were queued again since, and are replaced by another request. A copy that fails "
-            "too is a failure of its own",
+            "How many of the requests were queued again since, and are replaced by another request. If the "
+            "copy fails too, it is counted as another failure",
             minimum=0,
         ),
     ]
@@ -79,6 +79,10 @@ class CauseView(FailureGroupView):
             "executed, or cannot be sent on its own",
             minimum=0,
         ),
+    ]
+    unknown: Annotated[
+        int,
+        Schema("How many of the requests QuickBooks may have executed: their `executed` is `unknown`", minimum=0),
     ]
 
 
@@ -153,6 +157,7 @@ def _cause(group: FailureGroup) -> CauseView:
         "hint": short(error.details.get("hint")) if error else None,
         "queued_again": group.queued_again,
         "repeatable": group.repeatable,
+        "unknown": group.unknown,
     }
 
 

@@ -59,6 +59,7 @@ def test_an_app_sees_its_failures_by_cause_and_no_others(deployment: Deployment)
         "hint": "Correct it.",
         "queued_again": 0,
         "repeatable": 2,
+        "unknown": 0,
         "connection_id": CONNECTION_ID,
         "connection_name": data["causes"][0]["connection_name"],
         "requests": 2,

@@ -20,7 +20,15 @@ from domain.listing.filters import RequestFilter
 from domain.listing.overview import MAX_SECONDS
 from domain.queueing.queue_again import QueueAgain
 from domain.records.audit import Actor, ActorType
-from domain.records.request import ENDED, FAILED_OR_DISCARDED, QueuedRequest, RequestError, State
+from domain.records.request import (
+    ENDED,
+    FAILED_OR_DISCARDED,
+    QueuedRequest,
+    RequestError,
+    Settling,
+    State,
+    WhetherExecuted,
+)
 from domain.records.successor import id_again
 from domain.records.webhook import FAILING, Webhook, WebhookAttempt, WebhookState
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
@@ -31,6 +39,7 @@ from tests.support.fake_store import FakeStore
 from tests.support.index_lag import IndexLag
 from tests.support.random_lists import a_history
 from tests.support.request_filters import why_it_failed
+from tests.support.unknown_writes import add_unknown_write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -181,6 +190,19 @@ def test_a_group_says_what_was_queued_again_and_what_a_bulk_action_would_queue(
         assert one.repeatable == tally.queued
 
 
+@given(st.lists(st.sampled_from([None, *WhetherExecuted]), min_size=1, max_size=8))
+def test_a_cause_says_how_many_of_its_writes_may_be_in_quickbooks(answers: list[WhetherExecuted | None]) -> None:
+    """Those that QuickBooks was not asked about, and those about which it gave no clear answer."""
+    store = FakeStore()
+    store.commit(Put(None, a_connection()))
+    for number, answer in enumerate(answers):
+        add_unknown_write(store, id=f"0000000{number}-0000-4000-8000-000000000000", settling=Settling(1, answer))
+
+    [group] = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, TimeRange("2026")).causes
+
+    assert group.unknown == sum(answer in {None, WhetherExecuted.UNKNOWN} for answer in answers)
+
+
 @given(st.lists(st.sampled_from([200, 204, 404, 503, None]), min_size=1, max_size=20))
 def test_a_receiver_fails_from_the_first_failed_attempt_on(statuses: list[int | None]) -> None:
     """Each attempt changes the request, so its last change says nothing about the first failure."""
@@ -236,7 +258,7 @@ def test_what_is_not_read_in_time_is_named() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(causes, "PARALLEL_CONNECTIONS", 1)
         patch.setattr(causes, "RECORDS_PER_READ", 3)
-        report = FailureReports(slow, clock).of_app(APP_ID, TimeRange(timestamp(NOON - timedelta(days=1))))
+        report = FailureReports(slow, clock).of_app(APP_ID, TimeRange(timestamp(NOON - timedelta(days=1)), None))
 
     assert [one.connection.id for one in report.incomplete] == CONNECTIONS
     assert [one.complete_after is None for one in report.incomplete] == [False, True, True, True]
