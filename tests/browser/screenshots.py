@@ -689,8 +689,7 @@ SECOND_MACHINE = {
 }
 MISSED_CALLS = {
     "code": "not_seen",
-    "message": "27 calls missed since 2026-03-14T12:02:00.000000Z. The Web Connector was last seen at "
-    "2026-03-14T12:01:00.000000Z.",
+    "message": "At least 27 calls missed since 2026-03-14T12:01:00.000000Z, when the Web Connector was last seen.",
     "hint": "At the QuickBooks machine: switch it on.",
 }
 

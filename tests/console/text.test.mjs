@@ -34,10 +34,13 @@ test("a second machine is a warning, and missed calls are said", () => {
   assert.deepEqual(text.health({ ...connected, warnings: second }), { name: "Second Web Connector", tone: "amber" });
   assert.equal(text.whyOf({ ...connected, warnings: second }), second[0].message);
   assert.equal(text.whyOf({ ...connected, warnings: undefined }), undefined);
-  const silent = { code: "not_seen", message: "27 calls missed since 2026-03-14T12:02:00.000000Z." };
+  const silent = {
+    code: "not_seen",
+    message: "At least 27 calls missed since 2026-03-14T12:02:00.000000Z, when it was last seen.",
+  };
   assert.deepEqual(text.health({ ...connected, waiting_reason: silent }), { name: "Calls missed", tone: "amber" });
   for (const why of [text.messageOf(silent), text.whyOf({ waiting_reason: silent, warnings: second })])
-    assert.match(why, /^27 calls missed since (?!2026-03-14T)/);
+    assert.match(why, /^At least 27 calls missed since (?!2026-03-14T)/);
 });
 
 test("a hint on the page of a connection names what is there", () => {
@@ -105,7 +108,7 @@ const REASONS = {
     `The sync window is closed. It opens at 01:00 (Europe/Berlin). The turn of this connection begins at ${MOMENT}.`,
     `To send sooner, change the connection's sync_window: PATCH /api/v1/connections/${ID}.`,
   ],
-  not_seen: [`4 calls missed since ${MOMENT}.`, "At the QuickBooks machine: switch it on."],
+  not_seen: [`At least 4 calls missed since ${MOMENT}.`, "At the QuickBooks machine: switch it on."],
   service_busy: ["Too many sessions of other connections are running.", null],
   recovering: ["Its response was lost.", "Do not queue it again: QuickBooks may have executed it."],
   requests_ahead: ["2 requests are sent before it.", null],

@@ -123,7 +123,7 @@ def test_an_old_error_includes_the_last_contact_of_the_web_connector(connection_
     waiting = reason(connection_error, LONG_AGO)
 
     assert waiting
-    assert waiting.message.endswith("The Web Connector was last seen at 2026-03-12T08:00:00.000000Z.")
+    assert waiting.message.endswith("since 2026-03-12T08:00:00.000000Z, when the Web Connector was last seen.")
 
 
 def test_a_closed_window_has_its_opening_time_and_time_zone() -> None:

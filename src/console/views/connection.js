@@ -149,7 +149,7 @@ function Requests({ id, query, held }) {
       <${GroupBar} cause=${cause} receiver=${receiver} change=${change} />
       ${search && list.data && html`<${SearchNote} phrase=${search} total=${list.data.total} />`}
       ${list.data?.awaiting_approval > 0 && html`<${ToApprove} id=${id} number=${list.data.awaiting_approval} />`}
-      ${shared && shared.message !== held?.message && html`<${SharedReason} reason=${shared} />`}
+      ${shared && shared.code !== held?.code && html`<${SharedReason} reason=${shared} />`}
       ${
         hasBulkActions() &&
         html`

@@ -226,8 +226,10 @@ def of_connection(connection: Connection, now: datetime, waits_since: str | None
 
 
 def _not_seen(missed: MissedCalls) -> str:
-    number = f"{missed.number}" if missed.number <= MAX_COUNTED_MISSED else f"More than {MAX_COUNTED_MISSED}"
-    return f"{number} calls missed since {missed.since}. The Web Connector was last seen at {missed.last_call}."
+    is_counted = missed.number <= MAX_COUNTED_MISSED
+    # Without a waiting request, some missed calls are not known, so a list of requests can count more of them.
+    number = f"At least {missed.number}" if is_counted else f"More than {MAX_COUNTED_MISSED}"
+    return f"{number} calls missed since {missed.last_call}, when the Web Connector was last seen."
 
 
 def _turned_away(connection: Connection) -> WaitingReason | None:
