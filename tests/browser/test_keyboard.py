@@ -323,6 +323,47 @@ def test_ctrl_k_pauses_and_resumes_a_connection_after_a_question(console: Consol
         assert paused() is not was
 
 
+@pytest.mark.parametrize(("state", "ask"), [("paused", "pause"), ("running", "resume"), ("running", "anything")])
+def test_a_question_that_does_not_fit_is_removed_and_asks_nothing_after_an_action(
+    console: Console, connection: Connection, state: str, ask: str
+) -> None:
+    verb, other = ("Resume", "Pause") if state == "paused" else ("Pause", "Resume")
+    if state == "paused":
+        connection.service.call("POST", f"{connection.path}/pause")
+    dialog = console.page.get_by_role("dialog")
+    console.open(f"/app/connections/{connection.id}?state=error&ask={ask}")
+    console.page.wait_for_url(f"**/connections/{connection.id}?state=error")
+    expect(dialog).to_have_count(0)
+
+    console.button(verb, exact=True).click()
+    if verb == "Pause":
+        console.confirm("Pause")
+
+    expect(console.button(other, exact=True)).to_be_visible()
+    # A question of the address would open with the second frame.
+    console.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    expect(dialog).to_have_count(0)
+
+
+def test_the_dialog_of_an_address_keeps_its_name_when_the_address_changes(
+    console: Console, connection: Connection
+) -> None:
+    connection.service.call("POST", f"{connection.path}/pause")
+    console.open(f"/app/connections/{connection.id}")
+    expect(console.button("Resume", exact=True)).to_be_visible()
+    palette(console).fill("resume")
+    console.page.keyboard.press("Enter")
+    question = console.page.get_by_role("dialog", name="Resume this connection?")
+    expect(question).to_be_visible()
+
+    console.page.evaluate(
+        "history.replaceState(null, '', location.pathname); dispatchEvent(new PopStateEvent('popstate'))"
+    )
+
+    expect(console.page.get_by_role("dialog")).to_have_count(1)
+    expect(question).to_be_visible()
+
+
 @pytest.mark.parametrize(
     ("verb", "title"), [("new password", "Set a new password?"), ("move to a new computer", "Move to a new computer")]
 )

@@ -38,12 +38,13 @@ export function Dialog({ title, onClose, children, actions }) {
  */
 export function ActionButton({ label, icon, kind = "", question, confirm = label, danger, action, ...given }) {
   const { explanation, isAsking, asked } = given;
-  const [asking, setAsking] = useState(false);
+  /** The question that is open. It stays when the address does not ask any more. */
+  const [asking, setAsking] = useState(/** @type {string | null} */ (null));
   useEffect(() => {
-    if (isAsking) setAsking(true);
+    if (isAsking) setAsking(question);
   }, [isAsking]);
   const close = () => {
-    setAsking(false);
+    setAsking(null);
     asked?.();
   };
   const [busy, setBusy] = useState(false);
@@ -56,7 +57,7 @@ export function ActionButton({ label, icon, kind = "", question, confirm = label
       close();
     } catch (problem) {
       setError(problem);
-      if (!question) toast(explain(problem), "red");
+      if (!asking) toast(explain(problem), "red");
     }
     setBusy(false);
   };
@@ -69,7 +70,7 @@ export function ActionButton({ label, icon, kind = "", question, confirm = label
         question
           ? () => {
               setError(null);
-              setAsking(true);
+              setAsking(question);
             }
           : run
       }
@@ -80,7 +81,7 @@ export function ActionButton({ label, icon, kind = "", question, confirm = label
       asking &&
       html`
         <${Dialog}
-          title=${question}
+          title=${asking}
           onClose=${close}
           actions=${html`
             <${Button} onClick=${close}>Cancel<//>

@@ -1,5 +1,5 @@
 // The frame that every tab of a connection shows: its name, its health, and the tabs.
-import { html } from "../vendor/preact.js";
+import { html, useEffect } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { navigate, url, useRoute } from "../lib/router.js";
@@ -127,13 +127,17 @@ export function ConnectionFrame({ id, tab, children }) {
 function Next({ connection }) {
   const { paused_at: paused, next_session_at: next } = connection;
   if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
-  return html`Not paused, next session ${next ? html`<${Ago} at=${next} />` : "not known"}`;
+  if (!next) return "Not paused. The time of the next session is not known.";
+  return html`Not paused, next session <${Ago} at=${next} />`;
 }
 
 const PAUSE =
   "The service still accepts requests, and they wait. QuickBooks finishes the request that it is working on.";
 
-/** The parameter `ask` of the address asks whether to pause or to resume. Resuming by the button needs no question. */
+/**
+ * The parameter `ask` of the address asks whether to pause or to resume. One that does not fit the state, or that the
+ * reader may not do, is removed: it would ask after another action. Resuming by the button needs no question.
+ */
 function HeadActions({ connection, load }) {
   const { path, query } = useRoute();
   const asked = () => query.ask && navigate(url(path, { ...query, ask: undefined }), { replace: true });
@@ -142,19 +146,24 @@ function HeadActions({ connection, load }) {
     toast(said);
   };
   const isHeld = canResume(connection);
+  const possible = isHeld ? "resume" : "pause";
+  const isAsking = query.ask === possible && session.may(possible);
+  useEffect(() => {
+    if (!isAsking) asked();
+  }, [isAsking, query.ask]);
   return html`
     <div class="row">
       ${
-        session.may(isHeld ? "resume" : "pause") &&
+        session.may(possible) &&
         (isHeld
           ? html`
             <${ActionButton}
               key="resume"
               label="Resume"
               icon="play"
-              question=${query.ask === "resume" ? "Resume this connection?" : undefined}
+              question=${isAsking ? "Resume this connection?" : undefined}
               explanation="It sends the requests that wait."
-              isAsking=${query.ask === "resume"}
+              isAsking=${isAsking}
               asked=${asked}
               action=${change("resume", "The connection sends requests again.")}
             />
@@ -166,7 +175,7 @@ function HeadActions({ connection, load }) {
               icon="pause"
               question="Pause this connection?"
               explanation=${PAUSE}
-              isAsking=${query.ask === "pause"}
+              isAsking=${isAsking}
               asked=${asked}
               action=${change("pause", "The connection is paused.")}
             />
