@@ -323,6 +323,26 @@ def test_ctrl_k_pauses_and_resumes_a_connection_after_a_question(console: Consol
         assert paused() is not was
 
 
+def test_ctrl_k_offers_what_fits_after_a_connection_was_paused_here(console: Console, connection: Connection) -> None:
+    name, page = f"Heron {connection.id[:8]}", console.page
+    connection.service.call("PATCH", connection.path, {"name": name})
+    console.open(f"/app/connections/{connection.id}")
+    console.sees_heading(name)
+    palette(console).fill(f"pause {name}")
+    expect(page.get_by_role("option", name=f"Pause {name} Action")).to_be_visible()
+    console.confirm("Close")
+    console.button("Pause", exact=True).click()
+    console.confirm("Pause")
+    expect(console.button("Resume", exact=True)).to_be_visible()
+    console.link("Contact").click()
+    console.sees_heading("Your contact")
+
+    palette(console).fill(f"resume {name}")
+    expect(page.get_by_role("option", name=f"Resume {name} Action")).to_be_visible()
+    palette(console).fill(f"pause {name}")
+    expect(page.get_by_role("option", name=f"Pause {name} Action")).to_have_count(0)
+
+
 @pytest.mark.parametrize(("state", "ask"), [("paused", "pause"), ("running", "resume"), ("running", "anything")])
 def test_a_question_that_does_not_fit_is_removed_and_asks_nothing_after_an_action(
     console: Console, connection: Connection, state: str, ask: str

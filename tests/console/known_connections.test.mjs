@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
 
-import { forgetConnections, known, readConnections } from "../../src/console/lib/known_connections.js";
+import { forgetConnections, known, noteConnection, readConnections } from "../../src/console/lib/known_connections.js";
 import { session, signIn, signOut } from "../../src/console/lib/session.js";
 import { optionsFor } from "../../src/console/views/palette.js";
 import { chance, times } from "./support.mjs";
@@ -12,10 +12,10 @@ const service = { names: {}, read: [], meanwhile: () => {} };
 globalThis.fetch = async (address, { headers }) => {
   const { pathname, searchParams } = new URL(address);
   const key = atob(headers.Authorization.slice(6)).slice(0, -1);
-  if (pathname.endsWith("/api_key")) return Response.json({ data: { app_id: key, permissions: ["read"] } });
+  if (pathname.endsWith("/api_key")) return Response.json({ data: { app_id: key, permissions: ["read", "operate"] } });
   const [page, size] = ["page", "page_size"].map((name) => Number(searchParams.get(name)));
   const names = service.names[key];
-  const data = names.slice((page - 1) * size, page * size).map((name) => ({ name }));
+  const data = names.slice((page - 1) * size, page * size).map((name) => ({ id: name, name }));
   service.read.push(page);
   service.meanwhile(page);
   return Response.json({ data, page, total: names.length, total_pages: Math.ceil(names.length / size) });
@@ -81,6 +81,49 @@ test("a name that has changed is read again, also if it changes while the former
     assert.deepEqual(await read(), service.names.a, `page ${page}`);
     forgetConnections();
   }
+});
+
+/** Returns which of Pause and Resume are offered for a text. */
+const offered = (text) =>
+  optionsFor(text, known().list)
+    .map(({ name }) => name.split(" ")[0])
+    .filter((verb) => ["Pause", "Resume"].includes(verb));
+
+test("after each change only what fits is offered, also if it changes while the list is read", async () => {
+  const below = chance(5);
+  for (let n = 0; n < 100; n += 1) {
+    const one = { id: `A${below(250)}`, name: `Zebra${n}.`, paused_at: below(2) ? "2026-03-01T12:00:00.000Z" : null };
+    await read();
+    if (below(2)) {
+      forgetConnections();
+      service.meanwhile = () => noteConnection(one);
+      await read();
+      assert.deepEqual(known().list, []);
+      service.meanwhile = () => {};
+      await read();
+    }
+    noteConnection(one);
+
+    assert.deepEqual(offered(`pause zebra${n}.`), one.paused_at ? [] : ["Pause"]);
+    assert.deepEqual(offered(`resume zebra${n}.`), one.paused_at ? ["Resume"] : []);
+  }
+});
+
+test("of the connection on the screen, what fits is offered as soon as it is read, listed or not", async (context) => {
+  const id = "9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d";
+  const { location } = globalThis;
+  context.after(() => Object.assign(globalThis, { location }));
+  globalThis.location = new URL(`http://localhost/app/connections/${id}`);
+  const all = () => ["", `pause ${id}`, `resume ${id}`].map(offered);
+
+  assert.deepEqual(all(), [[], [], []]);
+  noteConnection({ id, name: "Zebra", paused_at: null });
+  assert.deepEqual(all(), [["Pause"], ["Pause"], []]);
+  noteConnection({ id, name: "Zebra", paused_at: "2026-03-01T12:00:00.000Z" });
+  assert.deepEqual(all(), [["Resume"], [], ["Resume"]]);
+  signOut();
+  await signIn("a");
+  assert.deepEqual(all(), [[], [], []]);
 });
 
 test("any text opens something", () => {

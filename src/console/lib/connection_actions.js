@@ -27,7 +27,7 @@ const isReal = ({ simulated }) => !simulated;
 
 /**
  * In the order in which they are offered. `words` are other words that find an action. `when` says whether a connection
- * has it.
+ * has it; one that was not read has none of these.
  *
  * @type {Action[]}
  */
@@ -108,7 +108,8 @@ const ACTIONS = [
  */
 export const actionsOf = (connection) =>
   ACTIONS.filter(
-    ({ needs, when }) => (!needs || session.may(needs)) && (connection.name === undefined || !when || when(connection)),
+    ({ needs, when }) =>
+      (!needs || session.may(needs)) && (!when || (connection.name !== undefined && when(connection))),
   ).map(({ title, icon, address, words = "" }) => ({
     name: title(connection.name === undefined ? "this connection" : (connection.name ?? "Unnamed connection")),
     icon,

@@ -11,16 +11,33 @@ const KEEP_MILLISECONDS = 300_000;
 
 /** The connections that were read last. @type {Known | null} */
 let kept = null;
-/** What was forgotten while it was read is not kept. @type {symbol | null} */
+/** What was forgotten or changed while it was read is not kept. @type {symbol | null} */
 let reading = null;
+/** The connection that a view read last. The list can be older, or too short for it. @type {any} */
+let noted = null;
 
 /** Returns the connections that were read last, or none. */
 export const known = () => kept ?? { at: 0, list: [], total: 0 };
 
-/** Forgets the connections: one was created, renamed or deleted, or another reader may sign in. */
+/** Returns a connection if a view has read it last. @param {string} id */
+export const notedConnection = (id) => (noted?.id === id ? noted : undefined);
+
+/**
+ * Keeps a connection that a view has read or changed.
+ *
+ * @param {any} connection
+ */
+export function noteConnection(connection) {
+  noted = connection;
+  reading = null;
+  if (kept) kept = { ...kept, list: kept.list.map((one) => (one.id === connection.id ? connection : one)) };
+}
+
+/** Forgets the connections: one was created or deleted, or another reader may sign in. */
 export function forgetConnections() {
   kept = null;
   reading = null;
+  noted = null;
 }
 session.onSignOut(forgetConnections);
 

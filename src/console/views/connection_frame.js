@@ -2,6 +2,7 @@
 import { html, useEffect } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
+import { noteConnection } from "../lib/known_connections.js";
 import { navigate, url, useRoute } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { canResume, health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
@@ -30,6 +31,7 @@ export function ConnectionFrame({ id, tab, children }) {
     refresh: CONNECTION_MILLISECONDS,
   });
   const connection = load.data?.data;
+  useEffect(() => connection && noteConnection(connection), [connection]);
   useTitle(connection?.name ?? "Connection");
   if (load.error?.status === 404) {
     return html`

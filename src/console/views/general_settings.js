@@ -1,7 +1,6 @@
 // The form of the settings that the API changes in one call.
 import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
-import { forgetConnections } from "../lib/known_connections.js";
 import { session } from "../lib/session.js";
 import { Button, Check, explain, Field, Note, toast } from "../lib/ui.js";
 
@@ -77,7 +76,6 @@ export function General({ connection, load }) {
         sync_window: values.limited ? { from: values.from, to: values.to, time_zone: values.time_zone } : null,
       };
       load.reload({ data: await call("PATCH", ["connections", connection.id], { body }) });
-      forgetConnections();
       toast("The settings are saved.");
     } catch (problem) {
       const known = Object.fromEntries(

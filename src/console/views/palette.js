@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { actionsOf } from "../lib/connection_actions.js";
 import { Dialog } from "../lib/dialogs.js";
-import { known, readConnections } from "../lib/known_connections.js";
+import { known, notedConnection, readConnections } from "../lib/known_connections.js";
 import { places } from "../lib/places.js";
 import { ID, navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -28,7 +28,7 @@ const bestFirst = (options, text) =>
  * action, or the words name this connection alone.
  */
 function connectionActions(words, connections, found, here) {
-  const current = here && (connections.find(({ id }) => id === here) ?? { id: here });
+  const current = here && (notedConnection(here) ?? connections.find(({ id }) => id === here) ?? { id: here });
   const others = words.length ? connections.filter(({ id }) => id !== here) : [];
   const wanted = (one, verbs) =>
     words.some((word) => verbs.includes(word)) || (found.length === 1 && found[0].id === one.id);
