@@ -298,7 +298,7 @@ def test_a_search_for_a_value_continues_and_says_what_a_request_is(console: Cons
 
     console.sign_in("/app/audit_log")
     console.page.route("**/api/v1/search?*", answer)
-    console.open("/app/search?search=Ann")
+    console.open("/app/search?search=Ann&go=true")
 
     console.sees("The newest 1 request with this value.")
     for text in (

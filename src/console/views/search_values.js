@@ -25,10 +25,11 @@ export function ValueResults({ value, part, opens }) {
     try {
       const query = { value, cursor: last?.next };
       const { data } = await call("GET", ["search"], { query, signal: controller.signal });
-      if (opens && data.hits.length === 1 && !data.next && isComplete(data))
-        navigate(url(`/queued_requests/${data.hits[0].id}`), { replace: true });
+      const all = [...hits, ...data.hits];
+      if (opens && all.length === 1 && !data.next && isComplete(data))
+        navigate(url(`/queued_requests/${all[0].id}`), { replace: true });
       else if (running.current === controller) {
-        setState({ hits: [...hits, ...data.hits], last: data, error: null, isRunning: false });
+        setState({ hits: all, last: data, error: null, isRunning: false });
       }
     } catch (error) {
       if (!controller.signal.aborted) setState({ hits, last, error, isRunning: false });
