@@ -13,26 +13,32 @@ const MAX_PAGES = 500;
 
 const isAnswered = ({ state }) => state === "response_received";
 
-/** Returns the response to a page. */
-const responseOf = async (one, signal) =>
-  (await call("GET", ["queued_requests", one.id], { signal })).data.response_json;
+/** Returns the record of a page. */
+const recordOf = async (one, signal) => (await call("GET", ["queued_requests", one.id], { signal })).data;
 
-/** Returns a list of the pages: `{pages, isAll}`. */
-async function listed({ connection_id: connectionId, query_id: queryId }, page, signal) {
-  const order = { sort: "inserted_at", sort_direction: "asc" };
-  const query = { query_id: queryId, page, page_size: LISTED, ...order, bodies: false };
+const OLDEST = { page_size: LISTED, sort_direction: "asc" };
+/** The last page, and the one before it, which has a response if the last one waits. */
+const NEWEST = { page: 1, page_size: 2, sort_direction: "desc" };
+
+/** Returns a list of the pages: `{pages, total, isAll}`. */
+async function listed({ connection_id: connectionId, query_id: queryId }, part, signal) {
+  const query = { query_id: queryId, sort: "inserted_at", bodies: false, ...part };
   const list = await call("GET", ["connections", connectionId, "queued_requests"], { query, signal });
-  return { pages: list.data, isAll: page >= list.total_pages };
+  return { pages: list.data, total: list.total, isAll: part.page >= list.total_pages };
 }
 
-/** Returns the pages with how many objects they have, if QuickBooks has said so. */
-async function readPages(record, signal) {
-  const { pages, isAll } = await listed(record, 1, signal);
-  const answered = pages.filter(isAnswered);
-  if (pages.length < 2 || !answered.length || answered[0].page !== 1) return { pages, isAll, progress: null };
-  const response = (one) => (one.id === record.id ? record.response_json : responseOf(one, signal));
-  const [first, last] = [await response(answered[0]), await response(answered.at(-1))];
-  return { pages, isAll, progress: progressOf(first, last) };
+/**
+ * Returns the first pages, the number of all, whether none is unfinished, and how many objects they have, if
+ * QuickBooks has said so: `{pages, total, isOver, progress}`.
+ */
+export async function readPages(record, signal) {
+  const { pages, total, isAll } = await listed(record, { ...OLDEST, page: 1 }, signal);
+  const newest = isAll ? pages : (await listed(record, NEWEST, signal)).pages.toReversed();
+  const isOver = !newest.some(({ state }) => UNFINISHED.has(state));
+  const [first, last] = [pages.find(isAnswered), newest.findLast(isAnswered)];
+  if (pages.length < 2 || first?.page !== 1 || !last) return { pages, total, isOver, progress: null };
+  const response = async (one) => (one.id === record.id ? record : await recordOf(one, signal)).response_json;
+  return { pages, total, isOver, progress: progressOf(await response(first), await response(last)) };
 }
 
 export function Pages({ record }) {
@@ -45,13 +51,13 @@ export function Pages({ record }) {
     shown.current = record.updated_at;
   }, [record.updated_at]);
   if (!data || data.pages.length < 2) return null;
-  const { pages, isAll, progress } = data;
+  const { pages, progress } = data;
   return html`
     <section class="card" aria-label="Pages">
       <header>
         <div class="row">
           <h2>Pages of this query</h2>
-          <span class="muted">${isAll ? "" : "The first "}${plural(pages.length, "page")}${saysOf(data)}</span>
+          <span class="muted">${saysOf(data)}</span>
         </div>
         <div class="row">
           ${
@@ -79,30 +85,45 @@ export function Pages({ record }) {
   `;
 }
 
-/** How many objects the pages have together, in words. */
-function saysOf({ pages, progress }) {
-  if (!progress) return "";
-  const { fetched, total } = progress;
+/** How many pages there are, and how many objects they have together, in words. */
+export function saysOf({ pages, total, isOver, progress }) {
+  const part = pages.length < total ? `. The first ${count(pages.length)} are listed.` : "";
+  return `${plural(total, "page")}${progress ? objectsOf(progress, isOver) : ""}${part}`;
+}
+
+function objectsOf({ fetched, total }, isOver) {
   if (fetched === total) return `, ${plural(total, "object")}`;
-  const isOver = !pages.some(({ state }) => UNFINISHED.has(state));
   return `, ${count(fetched)} of ${plural(total, "object")} ${isOver ? "fetched" : "fetched so far"}`;
 }
 
-/** Reads all pages that have a response. `show` gets how many are read. Returns `{responses, isWhole}`. */
-async function readAll(record, signal, show) {
+/**
+ * Reads all pages that have a response. `show` gets how many are read. Returns `{responses, isWhole}`, or null as soon
+ * as the responses have more than `maximum` characters: the browser would run out of memory.
+ */
+export async function readAll(record, maximum, signal, show) {
   const responses = [];
-  let [isWhole, isAll] = [true, false];
+  let [isWhole, isAll, size] = [true, false, 0];
   for (let page = 1; !isAll && responses.length < MAX_PAGES; page += 1) {
-    const part = await patiently(() => listed(record, page, signal));
+    const part = await patiently(() => listed(record, { ...OLDEST, page }, signal));
     isAll = part.isAll;
     isWhole &&= part.pages.every(isAnswered);
     for (const one of part.pages.filter(isAnswered)) {
       if (responses.length === MAX_PAGES) return { responses, isWhole: false };
-      responses.push(await patiently(() => responseOf(one, signal)));
+      const { response_xml: xml, response_json: json } = await patiently(() => recordOf(one, signal));
+      size += xml?.length ?? 0;
+      if (size > maximum) return null;
+      responses.push(json);
       show(responses.length);
     }
   }
   return { responses, isWhole: isWhole && isAll };
+}
+
+/** Returns the objects of all pages as one result, and what it lacks, or null. */
+function fileOf({ responses, isWhole }, record, total) {
+  const result = joined(responses, requestTitle(record.request_name));
+  const number = result[1].length;
+  return [result, isWhole && number === total ? null : `${number} of ${total ?? "more"}`];
 }
 
 /** A button that saves the objects of all pages. The name of the file says if some are missing. */
@@ -115,13 +136,10 @@ function AllPagesCsv({ record, total }) {
     const { signal } = running.current;
     setRead(0);
     try {
-      const { responses, isWhole } = await readAll(record, signal, setRead);
-      const result = joined(responses, requestTitle(record.request_name));
-      const [, rows] = result;
-      const isMissing = !isWhole || rows.length !== total;
-      const { saveResult } = await import("../lib/result_file.js");
-      const lack = isMissing ? `${rows.length} of ${total ?? "more"}` : null;
-      if (!(await saveResult(result, lack))) toast("The file would be too large.", "red");
+      const { MAX_MEGABYTES, saveResult } = await import("../lib/result_file.js");
+      const all = await readAll(record, MAX_MEGABYTES * 1_000_000, signal, setRead);
+      if (!(all && (await saveResult(...fileOf(all, record, total)))))
+        toast(`All pages would be larger than ${MAX_MEGABYTES} MB. Save each page, or get them from the API.`, "red");
     } catch (error) {
       if (!signal.aborted) toast(explain(error), "red");
     }
