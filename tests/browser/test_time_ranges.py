@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.screenshots import with_failures
 from tests.browser.support import query
 from tests.browser.test_many import bodies_of
 
@@ -192,6 +193,22 @@ def test_nothing_works_on_many_requests_while_a_bound_is_half_a_date(
     expect(console.page.get_by_role("dialog")).to_have_count(0)
     field.fill("2026-03-05")
     console.sees("to before Mar 6")
+
+
+@pytest.mark.parametrize("button", ["Queue again", "Redeliver webhooks", "CSV of groups", "CSV of requests"])
+def test_nothing_works_on_failures_while_a_bound_is_half_a_date(
+    console: Console, connection: Connection, button: str
+) -> None:
+    with_failures(console.page)
+    control = CONTROLS[-1]
+    opened(console, connection, control)
+    field = date(console.page, control, "to")
+    field.press_sequentially("0305")
+
+    console.button(button, exact=True).first.click()
+
+    expect(field).to_be_focused()
+    expect(console.page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_bulk_action_since_a_date_means_from_its_beginning(console: Console, connection: Connection) -> None:

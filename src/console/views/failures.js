@@ -5,6 +5,7 @@ import { conditionsOf } from "../lib/bulk_run.js";
 import { downloadCsv } from "../lib/csv.js";
 import { merged, saysOfCauses } from "../lib/failure_groups.js";
 import { FailedRequestsCsv } from "../lib/list_export.js";
+import { momentsAreWhole } from "../lib/moment_input.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { inWords, RangeBar, RangeSelect } from "../lib/time_range.js";
@@ -159,12 +160,14 @@ function Groups({ kind, name, data, done }) {
   const shown = isAll ? groups : groups.slice(0, SHOWN);
   const isWhole = !data.incomplete_connections.length && !data.omitted_connections && !data.omitted_groups;
   const csv = () =>
+    momentsAreWhole() &&
     downloadCsv(
       Object.keys(kind.columns),
       rows.map((one) => Object.values(kind.columns).map((value) => value(one))),
       `${kind.files.groups}${isWhole ? "" : "-incomplete"}`,
     );
   const open = (members, action) =>
+    momentsAreWhole() &&
     import("./many.js").then(
       (module) =>
         setDialog({
