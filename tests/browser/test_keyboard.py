@@ -218,6 +218,7 @@ def test_ctrl_k_opens_a_connection_a_request_and_an_action(console: Console, con
     keyboard.press("Enter")
     console.sees_heading(name)
     palette(console).fill(f"see {request_id}, please")
+    expect(chosen).to_contain_text(f"Look up {request_id}")
     keyboard.press("Enter")
     console.sees_heading("Customer query")
     assert page.url.endswith(request_id)

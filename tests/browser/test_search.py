@@ -256,6 +256,42 @@ def test_a_whole_value_is_found_in_all_connections_with_one_call(console: Consol
     console.page.wait_for_url("**/queued_requests/*")
 
 
+def test_an_id_finds_the_request_or_the_connection_that_has_it(console: Console) -> None:
+    service = console.service
+    connection = service.connection()
+    service.call("PATCH", connection.path, {"name": HOSTILE})
+    request_id = query(connection)
+    labelled = connection.queue({"request_json": {"CompanyQueryRq": {}}, "label": request_id})["id"]
+    results = console.page.get_by_role("region", name="Results")
+    items = results.locator("li")
+    console.sign_in("/app/audit_log")
+
+    console.open(f"/app/search?search={request_id.upper()}")
+    expect(results.get_by_role("status")).to_have_text("2 requests with this value.")
+    expect(items.first).to_contain_text("found as ID")
+    expect(items.first).to_contain_text(HOSTILE)
+    assert str(items.first.get_by_role("link").first.get_attribute("href")).endswith(request_id)
+    expect(items.nth(1)).to_contain_text("found as label")
+    console.open(f"/app/search?search={connection.id}")
+    expect(results.get_by_role("status")).to_have_text("A connection with this ID. 0 requests with this value.")
+    expect(items).to_have_count(1)
+    items.get_by_role("link", name=HOSTILE).click()
+    console.page.wait_for_url(f"**/connections/{connection.id}")
+    console.open(f"/app/search?search={labelled}&go=true")
+    console.page.wait_for_url(f"**/queued_requests/{labelled}")
+    console.open("/app/search?search=d0000000-0000-4000-8000-0000000000ff&go=true")
+    console.sees("No request or connection has this ID")
+
+
+def test_an_id_that_cannot_be_looked_up_is_not_said_to_be_absent(console: Console) -> None:
+    console.sign_in("/app/audit_log")
+    console.page.route(f"**/api/v1/queued_requests/{HIT['id']}", limited)
+    console.open(f"/app/search?search={HIT['id']}")
+
+    console.sees("The search was interrupted.")
+    assert console.page.get_by_role("heading", name="Nothing was found").count() == 0
+
+
 @pytest.mark.parametrize(
     ("unsearched", "omitted", "title", "said"),
     [

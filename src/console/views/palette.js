@@ -40,8 +40,8 @@ function connectionActions(words, connections, found, here) {
 }
 
 /**
- * Returns what a text can open: actions, connections, the request of an id, and searches. There is always something:
- * no text opens each action, an id a request, and any other text a search.
+ * Returns what a text can open: actions, connections, what has an id, and searches. There is always something: no text
+ * opens each action, and any other text a search.
  */
 export function optionsFor(text, connections) {
   const wanted = text.trim().toLowerCase();
@@ -66,8 +66,12 @@ export function optionsFor(text, connections) {
   const ofId =
     id && !found.length
       ? [
-          { name: `Request ${id}`, icon: "inbox", address: url(`/queued_requests/${id}`), kind: "Request" },
-          { name: `Connection ${id}`, icon: "plug", address: url(`/connections/${id}`), kind: "Connection" },
+          {
+            name: `Look up ${id}`,
+            icon: "search",
+            address: url("/search", { search: id, go: "true" }),
+            kind: "ID",
+          },
         ]
       : [];
   const searches =

@@ -47,7 +47,7 @@ export default function Search({ query }) {
         <div class="toolbar plain">
           <${SearchField}
             label="Search the requests of all connections"
-            placeholder=${`Customer, number, label, ${isPart ? "“invoice add”, " : ""}error`}
+            placeholder=${`Customer, number, label, ${isPart ? "“invoice add”" : "ID"}, error`}
             value=${text}
             change=${setText}
           />

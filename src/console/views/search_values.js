@@ -1,6 +1,7 @@
-// The requests of all connections that have a whole value, and what was not searched for it.
+// The requests of all connections that have a whole value, what has it as its ID, and what was not searched for it.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
+import { idOf, readById } from "../lib/by_id.js";
 import { navigate, url } from "../lib/router.js";
 import { count, fullTime, plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge } from "../lib/ui.js";
@@ -8,53 +9,66 @@ import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge } from "../lib/u
 /** The connections that are named in a sentence. */
 const NAMED = 5;
 
-const KINDS = { label: "label", number: "number", name: "customer or vendor", error: "error" };
+const KINDS = { id: "ID", label: "label", number: "number", name: "customer or vendor", error: "error" };
 
 /** Whether everything was searched. */
 const isComplete = (data) => !data.unsearched_connections.length && !data.omitted_connections;
 
-/** With `opens`, a request that is the only one with the value is opened. */
+const NOTHING = { connection: null, request: null };
+
+const addressOf = ({ connection, hits }) =>
+  connection ? url(`/connections/${connection.id}`) : url(`/queued_requests/${hits[0].id}`);
+
+/** With `opens`, a request or a connection that is the only one with the value is opened. */
 export function ValueResults({ value, part, opens }) {
-  const [state, setState] = useState({ hits: [], last: null, error: null, isRunning: true });
+  const [state, setState] = useState({ connection: null, hits: [], last: null, error: null, isRunning: true });
   const running = useRef(/** @type {AbortController | null} */ (null));
-  /** Reads the first requests, or those after the ones that are shown. */
-  const run = async ({ hits, last }) => {
+  const id = idOf(value);
+  /** Reads the first requests and what has the value as its ID, or the requests after the ones that are shown. */
+  const run = async ({ connection, hits, last }) => {
     const controller = new AbortController();
+    const { signal } = controller;
     running.current = controller;
-    setState({ hits, last, error: null, isRunning: true });
+    const before = { connection, hits, last };
+    setState({ ...before, error: null, isRunning: true });
     try {
-      const query = { value, cursor: last?.next };
-      const { data } = await call("GET", ["search"], { query, signal: controller.signal });
-      const all = [...hits, ...data.hits];
-      if (opens && all.length === 1 && !data.next && isComplete(data))
-        navigate(url(`/queued_requests/${all[0].id}`), { replace: true });
-      else if (running.current === controller) {
-        setState({ hits: all, last: data, error: null, isRunning: false });
-      }
+      const [{ data }, own] = await Promise.all([
+        call("GET", ["search"], { query: { value, cursor: last?.next }, signal }),
+        id && !last ? readById(id, signal) : NOTHING,
+      ]);
+      const known = own.request ? [own.request] : hits;
+      const others = data.hits.filter((hit) => known.every((one) => one.id !== hit.id));
+      const found = { connection: own.connection ?? connection, hits: [...known, ...others] };
+      const number = found.hits.length + (found.connection ? 1 : 0);
+      if (running.current !== controller) return;
+      if (opens && number === 1 && !data.next && isComplete(data)) navigate(addressOf(found), { replace: true });
+      else setState({ ...found, last: data, error: null, isRunning: false });
     } catch (error) {
-      if (!controller.signal.aborted) setState({ hits, last, error, isRunning: false });
+      if (!signal.aborted) setState({ ...before, error, isRunning: false });
     }
   };
   useEffect(() => {
     run(state);
     return () => running.current?.abort();
   }, []);
-  const { hits, last, error, isRunning } = state;
+  const { connection, hits, last, error, isRunning } = state;
   const isWhole = last && isComplete(last);
   return html`
     <section class="stack" aria-label="Results" aria-busy=${String(isRunning)}>
       <p role="status">
         <span class="strong">
+          ${connection && "A connection with this ID. "}
           ${last?.next && "The newest "}${last ? `${plural(hits.length, "request")} with this value.` : "Searching …"}
         </span>
       </p>
       ${error && html`<${Problem} error=${error} retry=${() => run(state)} what="The search was interrupted." />`}
       ${last && !isWhole && html`<${Unsearched} data=${last} />`}
       ${
-        hits.length > 0 &&
+        (connection || hits.length > 0) &&
         html`
           <div class="card">
             <ul class="items">
+              ${connection && html`<${ConnectionHit} connection=${connection} />`}
               ${hits.map((hit) => html`<${Hit} key=${hit.id} hit=${hit} />`)}
             </ul>
             ${
@@ -70,6 +84,7 @@ export function ValueResults({ value, part, opens }) {
       }
       ${
         last &&
+        !connection &&
         hits.length === 0 &&
         html`
           <div class="card">
@@ -80,7 +95,10 @@ export function ValueResults({ value, part, opens }) {
             >
               ${
                 isWhole
-                  ? "No request has this label, number, customer, vendor or error."
+                  ? html`
+                    No request ${id ? "or connection has this ID, and none has this" : "has this ID,"} label, number,
+                    customer, vendor or error.
+                  `
                   : "What was not searched is named above."
               }
             <//>
@@ -88,8 +106,8 @@ export function ValueResults({ value, part, opens }) {
         `
       }
       <p class="muted small">
-        Compared as a whole, without regard to case: labels, RefNumber, TxnID, names of customers and vendors, and error
-        codes, status codes and messages.${" "}
+        Compared as a whole, without regard to case: IDs of requests and connections, labels, RefNumber, TxnID, names of
+        customers and vendors, and error codes, status codes and messages.${" "}
         ${hits.length > 0 && html`<a href=${part}>Search for a part of a text</a>, one connection after the other.`}
       </p>
     </section>
@@ -136,6 +154,13 @@ export const HitLine = ({ hit }) => html`
       <span class="muted small"><${Ago} at=${hit.inserted_at} /></span>
     </span>
   </div>
+`;
+
+const ConnectionHit = ({ connection: { id, name } }) => html`
+  <li>
+    <a class="strong break" href=${url(`/connections/${id}`)}><${Name} name=${name} /></a>
+    <div class="muted small">Connection · found as ID</div>
+  </li>
 `;
 
 function Hit({ hit }) {
