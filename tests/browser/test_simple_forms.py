@@ -34,6 +34,11 @@ def control(console: Console, label: str) -> Locator:
     return console.page.get_by_label(re.compile(rf"^{label}( required)?$"))
 
 
+def time(console: Console, label: str) -> Locator:
+    """Return the input of the time beside a date with a label."""
+    return console.page.get_by_label(f"{label}, time (optional)")
+
+
 def queue(console: Console, action: str) -> None:
     """Press the button, confirm, and wait for the page of the request."""
     console.button(f"{action} in Test").click()
@@ -565,19 +570,23 @@ def test_invoices_are_asked_for_by_number_by_date_and_since_a_time(console: Cons
     expect(which).to_have_value("dates")
     expect(control(console, "Customer")).to_have_value("Ada Brandt")
     which.select_option("Changed since")
-    control(console, "Changed since").fill("2026-01-31T13:30")
-    expect(control(console, "Changed since")).to_have_value("2026-01-31T13:30")
+    control(console, "Changed since").fill("2026-01-31")
+    expect(preview).to_contain_text("<FromModifiedDate>2026-01-31T00:00:00</FromModifiedDate>")
+    time(console, "Changed since").fill("13:30")
+    expect(preview).to_contain_text("<FromModifiedDate>2026-01-31T13:30:00</FromModifiedDate>")
+    control(console, "Changed until").fill("2026-02-02")
     console.button("Queue invoice query in Test").click()
     console.page.wait_for_url("**/app/queued_requests/*")
 
     xml = connection.record(console.page.url.rpartition("/")[2])["request_xml"]
     assert "<FromModifiedDate>2026-01-31T13:30:00</FromModifiedDate>" in xml
+    assert "<ToModifiedDate>2026-02-02T23:59:59</ToModifiedDate>" in xml
     assert "<FullName>Ada Brandt</FullName>" in xml
     assert "<IncludeLineItems>true</IncludeLineItems>" in xml
     assert "TxnDate" not in xml
 
 
-def test_a_date_without_a_time_is_neither_dropped_nor_a_query_for_all(console: Console) -> None:
+def test_a_date_alone_is_enough_and_half_a_date_is_neither_dropped_nor_a_query_for_all(console: Console) -> None:
     connection = console.service.connection()
     compose(console, connection, "InvoiceQueryRq")
     queue_it = console.button("Queue invoice query in Test")
@@ -587,18 +596,24 @@ def test_a_date_without_a_time_is_neither_dropped_nor_a_query_for_all(console: C
     expect(since).to_be_focused()
     expect(since).to_have_accessible_description("Enter “Changed since” or “Changed until”. To read all, choose “All”.")
 
-    since.press_sequentially("01312026")
+    since.press_sequentially("0131")
     for press in (queue_it, console.button("XML", exact=True).first):
         press.click()
         expect(since).to_be_focused()
-        expect(since).to_have_accessible_description("Enter the date and the time.")
-    since.fill("2026-01-31T13:30")
-    limit.press_sequentially("01312026")
+        expect(since).to_have_accessible_description("Enter the whole date.")
+    since.fill("")
+    time(console, "Changed since").fill("13:30")
+    queue_it.click()
+    expect(since).to_have_accessible_description("Enter the date too.")
+    since.fill("2026-01-31")
+    limit.press_sequentially("0131")
     queue_it.click()
     expect(limit).to_be_focused()
-    expect(limit).to_have_accessible_description("Enter the date and the time.")
-    limit.fill(f"{datetime.now(UTC) + timedelta(days=2):%Y-%m-%d}T13:30")
-    expect(console.page.get_by_text("Enter the date and the time.")).to_have_count(0)
+    expect(limit).to_have_accessible_description("Enter the whole date.")
+    day = datetime.now(UTC) + timedelta(days=2)
+    limit.fill(f"{day:%Y-%m-%d}")
+    expect(console.page.get_by_text("Enter the whole date.")).to_have_count(0)
+    expect(limit).to_have_accessible_description(re.compile("A date alone means the end of this day"))
 
     control(console, "Which").select_option("By date")
     control(console, "From").press_sequentially("0131")
@@ -608,7 +623,9 @@ def test_a_date_without_a_time_is_neither_dropped_nor_a_query_for_all(console: C
     control(console, "From").fill("2026-01-31")
     queue_it.click()
     console.page.wait_for_url("**/app/queued_requests/*")
-    assert connection.record(console.page.url.rpartition("/")[2])["send_by"]
+    send_by = connection.record(console.page.url.rpartition("/")[2])["send_by"]
+    end = console.page.evaluate("([...day]) => new Date(...day).toJSON()", [day.year, day.month - 1, day.day + 1])
+    assert datetime.fromisoformat(str(send_by)) == datetime.fromisoformat(end)
 
 
 def test_a_query_by_part_of_a_name_finds_these_customers_and_needs_the_name(console: Console) -> None:

@@ -3,8 +3,9 @@ import { test } from "node:test";
 
 import { editing, incompleteDates, withOthers } from "../../src/console/lib/incomplete_dates.js";
 
-const input = (type, badInput, place) => {
-  const made = { type, validity: { badInput } };
+const input = (type, isIncomplete, place, customError = "") => {
+  const validity = { valid: !isIncomplete, customError: Boolean(customError) };
+  const made = { type, validity, validationMessage: customError };
   if (place) editing(place)(made);
   return made;
 };
@@ -12,14 +13,16 @@ const input = (type, badInput, place) => {
 test("a date that is not complete is a problem of what its input edits", () => {
   const element = { name: "FromModifiedDate", text: "" };
   const found = incompleteDates([
-    input("datetime-local", true, { element }),
-    input("datetime-local", false, { element: { name: "ToModifiedDate", text: "" } }),
+    input("time", true, { element }),
+    input("date", false, { element: { name: "ToModifiedDate", text: "" } }),
     input("date", true, { field: "send_by" }),
+    input("date", true, { field: "send_by" }, "Enter the date too."),
     input("number", true),
   ]);
   assert.deepEqual(found, [
-    { element, message: "Enter the date and the time." },
+    { element, message: "Enter the whole time, or none." },
     { field: "send_by", message: "Enter the whole date." },
+    { field: "send_by", message: "Enter the date too." },
   ]);
 
   const other = { element: { name: "Name", text: "" }, message: "Name is required." };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, test } from "node:test";
 
-import { enteredFor, momentOf } from "../../src/console/lib/moments.js";
+import { enteredFor, LOCAL, momentOf } from "../../src/console/lib/moments.js";
 
 const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Asia/Kathmandu", "America/Havana", "Pacific/Apia"];
 const DAY = 86_400_000;
@@ -56,4 +56,26 @@ test("nothing is no moment, and a time without a date means nothing", () => {
     assert.equal(momentOf({ date: "275760-09-13", time: "" }, true), null);
     for (const text of [undefined, "", "yesterday"]) assert.deepEqual(enteredFor(text, isEnd), { date: "", time: "" });
   }
+});
+
+test("a time of the QuickBooks computer is written without a zone, and shown as it was entered", () => {
+  withMoments((moment) => {
+    const [date, time] = moment.toISOString().slice(0, 16).split("T");
+    for (const isEnd of [false, true]) {
+      for (const entered of [
+        { date, time },
+        { date, time: "" },
+      ]) {
+        const text = LOCAL.momentOf(entered, isEnd);
+        assert.match(text, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$/);
+        assert.equal(LOCAL.momentOf(LOCAL.enteredFor(text, isEnd), isEnd), text);
+      }
+      const [from, to] = [false, true].map((end) => LOCAL.momentOf({ date, time: "" }, end));
+      const one = LOCAL.momentOf({ date, time }, isEnd);
+      assert.ok(from <= one && one < to, `${from} ${one} ${to}`);
+    }
+  });
+  assert.equal(LOCAL.momentOf({ date: "", time: "08:00" }, false), null);
+  for (const text of [undefined, "", "2026-01-31", "2026-01-31T13:30:00-08:00", "2026-01-31T13:30:07"])
+    assert.deepEqual(LOCAL.enteredFor(text, false), { date: "", time: "" });
 });

@@ -1,4 +1,4 @@
-// Dates that are not complete. For a date without its time, or half a date, a browser gives the text of an empty field.
+// Dates that are not complete. For half a date, a browser gives the text of an empty field.
 
 /**
  * @import { Tree } from "./trees.js"
@@ -6,7 +6,7 @@
  */
 
 /** @type {Record<string, string>} */
-const MESSAGES = { date: "Enter the whole date.", "datetime-local": "Enter the date and the time." };
+const MESSAGES = { date: "Enter the whole date.", time: "Enter the whole time, or none." };
 
 /**
  * What each input edits: an element of a tree, or a field of the draft.
@@ -32,10 +32,11 @@ export const editing = (place) => (/** @type {Element | null} */ input) => {
  */
 export const incompleteDates = (inputs) =>
   [...inputs]
-    .filter(({ validity }) => validity.badInput)
+    .filter(({ validity }) => !validity.valid)
     .flatMap((input) => {
       const place = places.get(input);
-      return place && MESSAGES[input.type] ? [{ ...place, message: MESSAGES[input.type] }] : [];
+      const message = input.validity.customError ? input.validationMessage : MESSAGES[input.type];
+      return place && message ? [{ ...place, message }] : [];
     });
 
 /**

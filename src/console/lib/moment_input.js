@@ -1,6 +1,6 @@
 // The inputs of a moment. While they are not whole, nothing changes, and they say so.
 import { html, useRef, useState } from "../vendor/preact.js";
-import { enteredFor, momentOf } from "./moments.js";
+import { UTC } from "./moments.js";
 
 /** With less, a year that is still being typed would be a year: 0002, 0020, 0202. */
 const FIRST_DAY = "2000-01-01";
@@ -13,8 +13,12 @@ const NO_DATE = "Enter the date too.";
 /**
  * A date, and a time that may be empty. `change` gets the moment, or "" without one, as soon as both are whole. A date
  * alone means its whole day, of which `isEnd` means the end. `label` is the name of the date for screen readers.
+ *
+ * `as` is how a moment is written. `edits` is the `ref` of inputs of a draft. The button that queues a draft says what
+ * is not whole: a text that appears when the input is left would move the button away from the pointer.
  */
-export function MomentInput({ label, value, isEnd = false, change, names }) {
+export function MomentInput({ label, value, isEnd = false, change, names, as = UTC, edits }) {
+  const { enteredFor, momentOf } = as;
   const group = useRef(/** @type {HTMLElement | null} */ (null));
   const [typed, setTyped] = useState({ ...enteredFor(value, isEnd), problem: "" });
   const [wasLeft, setLeft] = useState(false);
@@ -38,7 +42,7 @@ export function MomentInput({ label, value, isEnd = false, change, names }) {
   // What is not whole stays as it was typed. So does another spelling of the same moment.
   const isMeant = typed.problem || momentOf(typed, isEnd) === momentOf(enteredFor(value, isEnd), isEnd);
   const shown = isMeant ? typed : enteredFor(value, isEnd);
-  const handlers = { onInput: read, onKeyUp: read, onBlur: leave };
+  const handlers = { onInput: read, onKeyUp: read, onBlur: leave, ref: edits };
   return html`
     <span class="moment" ref=${group}>
       <input
@@ -51,7 +55,7 @@ export function MomentInput({ label, value, isEnd = false, change, names }) {
         ...${handlers}
       />
       <input type="time" aria-label="${label}, time (optional)" value=${shown.time} ...${handlers} />
-      <span class="problem" role="status">${wasLeft && typed.problem && `Not used: ${typed.problem}`}</span>
+      <span class="problem" role="status">${!edits && wasLeft && typed.problem && `Not used: ${typed.problem}`}</span>
     </span>
   `;
 }

@@ -1,4 +1,5 @@
-// A moment as a person enters it: a date, and perhaps a time of the day, in the reader's time zone.
+// A moment as a person enters it: a date, and perhaps a time of the day, in the reader's time zone or in that of the
+// QuickBooks computer.
 
 /** @typedef {{date: string, time: string}} Entered as `<input type="date">` and `<input type="time">` have them */
 
@@ -37,3 +38,37 @@ export function enteredFor(moment, isEnd) {
     time: isMidnight ? "" : `${padded(one.getHours())}:${padded(one.getMinutes())}`,
   };
 }
+
+/** The last second of a day: QuickBooks includes the end of a range. */
+const DAY_END = "23:59:59";
+const LOCAL_TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):00$/;
+
+/**
+ * Returns the time of the QuickBooks computer that is meant, as QBXML writes it, or "" for none. Returns null for a
+ * time without a date.
+ *
+ * @param {Entered} entered
+ * @param {boolean} isEnd
+ */
+function localTimeOf({ date, time }, isEnd) {
+  if (!date) return time ? null : "";
+  return `${date}T${time ? `${time}:00` : isEnd ? DAY_END : "00:00:00"}`;
+}
+
+/**
+ * Returns what a person would enter for a time of the QuickBooks computer: nothing for a text that has a time zone or
+ * other seconds, which these inputs cannot show.
+ *
+ * @param {string | undefined} text
+ * @param {boolean} isEnd
+ * @returns {Entered}
+ */
+function enteredForLocal(text = "", isEnd) {
+  if (isEnd && text.endsWith(`T${DAY_END}`)) return { date: text.slice(0, -DAY_END.length - 1), time: "" };
+  const [, date = "", time = ""] = LOCAL_TIME.exec(text) ?? [];
+  return { date, time: !isEnd && time === "00:00" ? "" : time };
+}
+
+/** How the inputs of a moment read and show it. */
+export const UTC = { momentOf, enteredFor };
+export const LOCAL = { momentOf: localTimeOf, enteredFor: enteredForLocal };

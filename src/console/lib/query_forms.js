@@ -14,7 +14,7 @@ import { elementsIn } from "./trees.js";
  */
 
 const MATCH = { label: "Match", initial: "Contains" };
-const LOCAL = "In the time of the QuickBooks computer.";
+const LOCAL = "In the time of the QuickBooks computer. The time is optional: a date alone means its";
 
 /** @type {Choice[]} */
 const CHOICES = [
@@ -78,8 +78,8 @@ const CHOICES = [
     label: "Changed since",
     combines: true,
     rows: [
-      { paths: changed("FromModifiedDate"), label: "Changed since", help: LOCAL },
-      { paths: changed("ToModifiedDate"), label: "Changed until", help: LOCAL },
+      { paths: changed("FromModifiedDate"), label: "Changed since", help: `${LOCAL} beginning.` },
+      { paths: changed("ToModifiedDate"), label: "Changed until", isEnd: true, help: `${LOCAL} end.` },
     ],
   },
 ];

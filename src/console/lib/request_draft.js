@@ -331,14 +331,3 @@ function settingsOf({ webhook, label, metadata, send_by, priority, if_exists }) 
     ...(if_exists ? { if_exists } : {}),
   };
 }
-
-/**
- * Returns a time in UTC as a field shows it where the reader is: "2026-11-23T18:00". Without a time, an empty text.
- *
- * @param {string | undefined} time
- */
-export function localTime(time) {
-  if (!time) return "";
-  const moment = new Date(time);
-  return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}

@@ -2,8 +2,8 @@
 // lengths and the order of elements come from the schema.
 //
 // A field: `{path, label}` and, if needed, `help`, `wide` (the whole width), `offers` (names from earlier responses),
-// `isToday` (a new form has today's date) and `initial` (what it begins with). Of the lines, `columns` are the fields
-// of the table, and `below` is a field under them.
+// `isToday` (a new form has today's date), `isEnd` (a date alone means its end) and `initial` (what it begins with). Of
+// the lines, `columns` are the fields of the table, and `below` is a field under them.
 
 import { cents, decimal, moneyText, product } from "./money.js";
 import { plural } from "./text.js";
@@ -16,6 +16,7 @@ import { plural } from "./text.js";
  * @property {boolean} [wide]
  * @property {string} [offers]
  * @property {boolean} [isToday]
+ * @property {boolean} [isEnd]
  * @property {string} [initial]
  * @typedef {object} FormLines
  * @property {string} element

@@ -1,11 +1,14 @@
 // The card that queues a draft: what is wrong with it, its webhook, and the button.
 import { html } from "../vendor/preact.js";
 import { editing } from "../lib/incomplete_dates.js";
-import { localTime, metadataRows } from "../lib/request_draft.js";
+import { MomentInput } from "../lib/moment_input.js";
+import { metadataRows } from "../lib/request_draft.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { plural } from "../lib/text.js";
 import { Button, Check, explain, Field, Note } from "../lib/ui.js";
+
+const DATE_ALONE = "A date alone means the end of this day.";
 
 /** `outcome` is set to the element of the problems, and `button` queues the draft. */
 export function QueueCard({ type, draft, edit, problems, error, outcome, isKept, button }) {
@@ -90,17 +93,17 @@ export function QueueCard({ type, draft, edit, problems, error, outcome, isKept,
         }
         <${Field}
           label="Send by (optional)"
-          help="If it is not sent before this time, it ends in an error and QuickBooks never gets it."
+          help=${`If it is not sent before this time, it ends in an error and QuickBooks never gets it. ${DATE_ALONE}`}
           problem=${late}
         >
           ${(control) => html`
-            <input
-              ...${control}
-              ref=${editing({ field: "send_by" })}
-              data-found=${late ? "" : undefined}
-              type="datetime-local"
-              value=${localTime(draft.send_by)}
-              onInput=${({ target: { value } }) => edit({ send_by: value ? new Date(value).toISOString() : undefined })}
+            <${MomentInput}
+              label="Send by (optional)"
+              names=${{ ...control, "data-found": late ? "" : undefined }}
+              isEnd
+              edits=${editing({ field: "send_by" })}
+              value=${draft.send_by ?? ""}
+              change=${(moment) => edit({ send_by: moment || undefined })}
             />
           `}
         <//>

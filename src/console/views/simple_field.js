@@ -2,6 +2,8 @@
 import { html, useRef, useState } from "../vendor/preact.js";
 import { nodesAt, textAt } from "../lib/form_tree.js";
 import { editing } from "../lib/incomplete_dates.js";
+import { MomentInput } from "../lib/moment_input.js";
+import { LOCAL } from "../lib/moments.js";
 import { typedNumber } from "../lib/money.js";
 import { hintOf, matching } from "../lib/offers.js";
 import { today } from "../lib/request_draft.js";
@@ -10,11 +12,6 @@ import { localZone, requestTitle, withoutControls } from "../lib/text.js";
 import { Button, Foreign } from "../lib/ui.js";
 
 const LONG_TEXT = 500;
-
-/** A time of the QuickBooks computer, which QBXML writes with seconds and inputs of a browser without. */
-const LOCAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:00$/;
-const SECONDS = /:00$/;
-const MINUTE = /T\d\d:\d\d$/;
 
 /** Returns the messages about a field, or about an element between the root and it. */
 export function problemsAt(tree, { path }, problems) {
@@ -159,13 +156,18 @@ function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }
       </select>
     `;
   }
-  if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL_TIME.test(node.text))) {
-    const value = node.text?.replace(SECONDS, "");
-    const setTime = ({ target }) => at.set(node, target.value.replace(MINUTE, "$&:00"));
+  if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL.enteredFor(node.text, field.isEnd).date))
     return html`
-      <input type="datetime-local" ref=${editing({ element: node })} ...${shared} value=${value} onInput=${setTime} />
+      <${MomentInput}
+        label=${field.label}
+        names=${{ ...control, disabled: isDisabled }}
+        as=${LOCAL}
+        isEnd=${field.isEnd}
+        edits=${editing({ element: node })}
+        value=${node.text ?? ""}
+        change=${(text) => at.set(node, text)}
+      />
     `;
-  }
   // A date that the browser cannot show must not look as if the field were empty.
   if (facts.base === "DATETYPE" && (!node.text || BASES.DATETYPE.pattern.test(node.text)))
     return html`<input type="date" ref=${editing({ element: node })} ...${shared} onInput=${set} />`;
