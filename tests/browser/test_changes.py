@@ -341,3 +341,44 @@ def test_ctrl_k_opens_the_forms_for_changes_of_the_connection(console: Console) 
     console.page.keyboard.press("Enter")
     console.page.wait_for_url("**/app/compose?*type=InvoiceModRq*")
     expect(console.page.get_by_label("Number of the invoice")).to_be_visible()
+
+
+def test_the_page_of_a_request_leads_to_the_change_of_its_only_object(console: Console) -> None:
+    connection = console.service.connection()
+    for name in ("Ada Kern", "Bo Kern"):
+        customer(connection, Name=name, Phone="555-0100")
+    request_id = connection.queue({"request_json": {"CustomerQueryRq": {"FullName": "Ada Kern"}}})["id"]
+    several = connection.queue({"request_json": {"CustomerQueryRq": {"MaxReturned": 2}}})["id"]
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{several}")
+    expect(console.link("Edit and queue again").or_(console.button("Queue again"))).to_be_visible()
+    expect(console.link("Change this customer")).to_have_count(0)
+
+    console.open(f"/app/queued_requests/{request_id}")
+    console.link("Change this customer").click()
+    console.sees("Read the customer as it is now, then change it.")
+    console.button("Read from QuickBooks").click()
+    console.sees("asks QuickBooks.")
+    connection.run_session()
+    control(console, "Phone").fill("555-0111")
+    queue(console, "Change customer")
+    connection.run_session()
+
+    assert read_again(connection, "Ada Kern")["Phone"] == "555-0111"
+    assert read_again(connection, "Bo Kern")["Phone"] == "555-0100"
+
+
+def test_drafts_of_changes_of_two_objects_do_not_mix(console: Console) -> None:
+    connection = console.service.connection()
+    ids = [customer(connection, Name=name)["ListID"] for name in ("Ada Kern", "Bo Kern")]
+    address = f"/app/compose?connection={connection.id}&type=CustomerModRq&object="
+    console.sign_in(address + ids[0])
+    console.button("Read from QuickBooks").click()
+    console.sees("asks QuickBooks.")
+    connection.run_session()
+    control(console, "Phone").fill("555-0111")
+
+    console.open(address + ids[1])
+    console.sees("Read the customer as it is now, then change it.")
+    console.open(address + ids[0])
+    expect(control(console, "Phone")).to_have_value("555-0111")

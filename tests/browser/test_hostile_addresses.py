@@ -80,6 +80,11 @@ VIEWS = (
         ("connections", CONNECTION, LIST, "queued_requests/{request}"),
         (("connection", "{connection}"), ("type", "CustomerQueryRq"), ("from", "{request}")),
     ),
+    View(
+        "/compose",
+        ("connections", CONNECTION, LIST),
+        (("connection", "{connection}"), ("type", "CustomerModRq"), ("object", "80000001-1")),
+    ),
     View("/qbxml"),
     View("/qbxml/CustomerQueryRq"),
     View("/docs"),

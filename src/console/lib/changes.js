@@ -94,6 +94,18 @@ export function readingQuery({ form, id, query, by, with: more = {} }, tree, ent
 }
 
 /**
+ * Returns the change, without any change yet, of the object with this id.
+ *
+ * @param {RequestType} type
+ * @param {string} object
+ * @returns {Tree}
+ */
+export function changeOfObject(type, object) {
+  const { form, id } = CHANGES[type.name];
+  return { name: type.name, children: [{ name: form.root ?? "", children: [leaf(id, object)] }] };
+}
+
+/**
  * Returns an object that was read as the change form shows it: with the elements that a change can have. Of those that
  * occur several times, only lines can be changed here.
  *

@@ -11,12 +11,14 @@ const MAX_DRAFTS = 20;
 const MAX_CHARACTERS = 2_000_000;
 
 /**
- * Returns the name of a draft. An app, a connection, a type and the request that is edited have one draft.
+ * Returns the name of a draft. An app, a connection, a type, and the request that is edited or the object that is
+ * changed have one draft.
  *
  * @param {string} app
- * @param {{connection?: string, type: string, from?: string}} place
+ * @param {{connection?: string, type: string, from?: string, object?: string}} place
  */
-export const draftKey = (app, { connection = "", type, from = "" }) => `${PREFIX}${app}.${connection}.${type}.${from}`;
+export const draftKey = (app, { connection = "", type, from = "", object = "" }) =>
+  `${PREFIX}${app}.${connection}.${type}.${from}.${object}`;
 
 const keys = () => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
 
@@ -73,7 +75,7 @@ export function moveDraft(from, to) {
 }
 
 /**
- * Returns the drafts of an app, the newest first: `[{key, connection, type, from, at}]`.
+ * Returns the drafts of an app, the newest first: `[{key, connection, type, from, object, at}]`.
  *
  * @param {string} app
  */
@@ -81,8 +83,8 @@ export function draftsOf(app) {
   return keys()
     .filter((key) => key.startsWith(`${PREFIX}${app}.`))
     .map((key) => {
-      const [, connection, type, from] = key.slice(PREFIX.length).split(".");
-      return { key, connection, type, from, at: readDraft(key)?.at };
+      const [, connection, type, from, object] = key.slice(PREFIX.length).split(".");
+      return { key, connection, type, from, object, at: readDraft(key)?.at };
     })
     .filter(({ at }) => at)
     .sort((one, other) => other.at - one.at);

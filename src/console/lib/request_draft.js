@@ -1,6 +1,6 @@
 // The content of a draft: a tree that one of the forms edits, or a text of XML or JSON.
 
-import { changeProblems, changeRequest, CHANGES, editedOf } from "./changes.js";
+import { changeOfObject, changeProblems, changeRequest, CHANGES, editedOf } from "./changes.js";
 import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf, isOutdated } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
@@ -66,16 +66,19 @@ export const isForm = (mode) => mode === "form" || isForPeople(mode);
 export const isForPeople = (mode) => mode === "simple" || mode === "change";
 
 /**
- * Returns a new draft: an empty form, or the content of an earlier request. `supported` is the version of the
- * connection. The webhook is a URL, "" for that of the connection, or null for none.
+ * Returns a new draft: an empty form, the content of an earlier request, or the change of the object with the id
+ * `object`. `supported` is the version of the connection. The webhook is a URL, "" for that of the connection, or null
+ * for none.
  *
  * @param {RequestType} type
  * @param {any} source
  * @param {string | null | undefined} supported
+ * @param {string} [object]
  */
-export function beginning(type, source, supported) {
+export function beginning(type, source, supported, object) {
   const [[mode]] = modesOf(type);
   const draft = { mode, version: firstVersion(supported), text: "", webhook: "" };
+  if (object && mode === "change") return { ...draft, tree: changeOfObject(type, object) };
   if (!source) return { ...draft, tree: dated(type, inForm(type, mode, formTree(type))) };
   const { request_xml: xml, webhook_url: webhook = "", ...rest } = contentOf(source);
   const { tree, version } = fromXml(xml);

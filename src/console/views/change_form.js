@@ -104,7 +104,9 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
     if (answer) setState({ isOver: true });
     if (objects.length === 1) take(objects[0], answer);
   }, [answer?.id]);
-  const known = contentOf(draft.tree).children?.find(({ name, text }) => name === id && text)?.text;
+  const { children = [] } = contentOf(draft.tree);
+  const known = children.find(({ name, text }) => name === id && text)?.text;
+  const isChanged = children.length > 1 || draft.former;
   const ask = async () => {
     if (!target) return askForTarget();
     if (!known && !entered.trim()) return setState({ problem: `Enter the ${by.label.toLowerCase()}.` });
@@ -129,8 +131,17 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
           ? html`
             <p>
               ${source && isOutdated(source) && `The ${noun} has changed in QuickBooks since this change was made. `}
-              Read it: your changes are put on what it is now.
-              ${form.lines && !draft.former && " Lines that they removed are there again: remove them once more."}
+              ${
+                isChanged
+                  ? "Read it: your changes are put on what it is now."
+                  : `Read the ${noun} as it is now, then change it.`
+              }
+              ${
+                isChanged &&
+                form.lines &&
+                !draft.former &&
+                " Lines that they removed are there again: remove them once more."
+              }
             </p>
           `
           : html`
@@ -158,7 +169,7 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
           session.may("queue")
             ? html`
               <${Button} kind="primary" type="submit" icon="search" busy=${state.isBusy || isWaiting}>
-                ${known ? `Read the ${noun} again` : "Read from QuickBooks"}
+                ${known && isChanged ? `Read the ${noun} again` : "Read from QuickBooks"}
               <//>
             `
             : html`<span class="muted">${session.refusal}</span>`

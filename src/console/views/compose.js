@@ -31,7 +31,8 @@ export default function Compose({ query }) {
   const change = (changes) => {
     const next = { ...query, connection, ...changes };
     if (changes.type) delete next.from;
-    if (changes.connection && query.type) moveDraft(place({ ...query, connection }), place(next));
+    if (changes.type || changes.connection) delete next.object;
+    if (changes.connection && query.type && !query.object) moveDraft(place({ ...query, connection }), place(next));
     setUnchosen(false);
     navigate(url("/compose", next), { replace: true });
   };
@@ -127,6 +128,7 @@ export default function Compose({ query }) {
                   target=${target}
                   askForTarget=${askForTarget}
                   source=${source.data}
+                  object=${query.object}
                 />
               `
       }

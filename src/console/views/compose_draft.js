@@ -64,9 +64,9 @@ export function Work({ name, ...rest }) {
   return html`<${Draft} type=${type.data} ...${rest} />`;
 }
 
-function Draft({ type, place, target, askForTarget, source }) {
+function Draft({ type, place, target, askForTarget, source, object }) {
   const supported = target?.qbxml_version;
-  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported));
+  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported, object));
   const [restoredAt, setRestoredAt] = useState(draft.at);
   const [isKept, setKept] = useState(true);
   const [problems, setProblems] = useState(NO_PROBLEMS);
@@ -99,7 +99,7 @@ function Draft({ type, place, target, askForTarget, source }) {
   };
   const startOver = () => {
     removeDraft(place);
-    setDraft(beginning(type, source, supported));
+    setDraft(beginning(type, source, supported, object));
     setRestoredAt(null);
     setProblems(NO_PROBLEMS);
     setError(null);

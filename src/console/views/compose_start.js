@@ -69,12 +69,12 @@ export function Drafts({ app, connections }) {
         <span class="muted small">In this tab, until you queue them or sign out</span>
       </header>
       <ul class="drafts">
-        ${drafts.map(({ key, connection, type, from, at }) => {
+        ${drafts.map(({ key, connection, type, from, object, at }) => {
           const of = connections?.find(({ id }) => id === connection);
           return html`
             <li key=${key}>
               <div class="grow">
-                <a class="strong" href=${url("/compose", { connection, type, from })}>${requestTitle(type)}</a>
+                <a class="strong" href=${url("/compose", { connection, type, from, object })}>${requestTitle(type)}</a>
                 <div class="muted small break">
                   ${of ? html`<${Foreign} text=${nameOf(of)} />` : "No connection chosen"}
                   ${from && " · copy of an earlier request"} · <${Ago} at=${new Date(at).toISOString()} />

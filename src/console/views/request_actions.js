@@ -1,6 +1,7 @@
 // What a reader can do with a request.
 import { html, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
+import { changeOf, hasChangeForm } from "../lib/changeable.js";
 import { ActionButton } from "../lib/dialogs.js";
 import {
   againAction,
@@ -17,12 +18,10 @@ import { session } from "../lib/session.js";
 import { ENDED, isRead, UNFINISHED } from "../lib/text.js";
 import { Button, Icon, toast } from "../lib/ui.js";
 
-const HAS_FORM = /^(Customer|Invoice)ModRq$/;
-
 /** Compose can put a change on what its object is now. */
 function editTitle(record, continues) {
   if (continues) return "Fix and continue";
-  return isOutdated(record) && HAS_FORM.test(record.request_name) ? "Read again and change" : "Edit and queue again";
+  return isOutdated(record) && hasChangeForm(record.request_name) ? "Read again and change" : "Edit and queue again";
 }
 
 /** Leads to the check that settles whether a write may be queued again. */
@@ -65,6 +64,7 @@ export function Actions({ record, load }) {
   const isOther = !isReplaced(record) && record.webhook_url && !session.may("see_webhook_urls");
   const webhook = isOther ? " Its webhook goes to the webhook URL of the connection." : "";
   const isWrite = !isRead(record.request_name);
+  const change = changeOf(record);
   // How the request can be queued again, or where that was done.
   const queueingAgain = () => {
     if (record.replaced_by && !record.batch_id)
@@ -140,6 +140,16 @@ export function Actions({ record, load }) {
             icon="refresh"
             action=${act("redeliver", "The webhook is sent again.")}
           />
+        `
+      }
+      ${
+        change &&
+        session.may("queue") &&
+        html`
+          <a class="button" href=${change.address}>
+            <${Icon} name="pen" />
+            Change this ${change.noun}
+          </a>
         `
       }
       ${queueingAgain()}
