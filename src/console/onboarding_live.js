@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "./vendor/preact.js";
 import { clockOffset, timeSince } from "./lib/onboarding_call.js";
 import { problemText } from "./lib/onboarding_problems.js";
 import { pollNow, useFreshness } from "./lib/polling.js";
-import { ago } from "./lib/text.js";
+import { ago } from "./lib/ago.js";
 import { Button, Foreign, Note } from "./lib/ui.js";
 import { Contact } from "./onboarding_parts.js";
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import expect
 
@@ -15,7 +15,7 @@ from tests.browser.test_exports import rows_of, text_of
 from tests.e2e.support import eventually
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator
+    from playwright.sync_api import Locator, Route
 
     from tests.browser.support import Console
     from tests.e2e.support import Connection
@@ -148,6 +148,31 @@ def test_the_list_of_a_group_has_the_end_that_the_reader_chose(console: Console)
 
     link = group(console, "3120 ·").locator("a[href*='/connections/']").first
     expect(link).to_have_attribute("href", re.compile(re.escape(end)))
+
+
+def test_an_empty_period_leads_to_the_next_longer_one(console: Console) -> None:
+    calls: list[str] = []
+    nothing = {"causes": [], "receivers": [], "incomplete_connections": [], "omitted_connections": 0}
+
+    def answer(route: Route) -> None:
+        calls.append(parse_qs(urlsplit(route.request.url).query)["since"][0])
+        period = {"since": calls[-1], "until": timestamp(datetime.now(UTC))}
+        route.fulfill(json={"data": {**nothing, **period, "omitted_groups": 0}})
+
+    console.page.route("**/api/v1/failures?*", answer)
+    console.sign_in("/app/failures")
+    causes = console.page.get_by_role("region", name="By cause")
+    expect(causes).to_contain_text("No request failed in the last 7 days.")
+    expect(console.page.get_by_label("Time", exact=True)).to_have_value("week")
+    causes.get_by_role("button", name="Look at the last 30 days").click()
+    expect(causes).to_contain_text("No request failed in the last 30 days.")
+    expect(causes.get_by_role("button")).to_have_count(0)
+
+    age = [datetime.now(UTC) - datetime.fromisoformat(since) for since in (calls[0], calls[-1])]
+    assert [round(one / timedelta(days=7)) for one in age] == [1, 4]
+    console.open("/app/failures?range=hour&from=2026-03-01T00%3A00%3A00.000Z")
+    expect(causes).to_contain_text("No request failed in this period.")
+    expect(console.page.get_by_label("Time", exact=True)).to_have_value("custom")
 
 
 def test_the_webhooks_of_a_receiver_are_sent_again_in_all_connections(console: Console) -> None:

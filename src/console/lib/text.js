@@ -7,7 +7,7 @@ import { wordsOf } from "./error_words.js";
  * @template Made
  * @param {() => Made} make
  */
-const lazy = (make) => {
+export const lazy = (make) => {
   let made;
   return () => (made ??= make());
 };
@@ -37,18 +37,7 @@ const onlyDay = lazy(() => new Intl.DateTimeFormat(undefined, { year: "numeric",
 const timeOfDay = lazy(
   () => new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZoneName: "short" }),
 );
-const relative = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto" }));
-const relativeShort = lazy(() => new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "short" }));
 const number = lazy(() => new Intl.NumberFormat("en"));
-
-/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
-const UNITS = [
-  ["year", 31_536_000],
-  ["month", 2_592_000],
-  ["day", 86_400],
-  ["hour", 3600],
-  ["minute", 60],
-];
 
 /** @param {number} value */
 export const count = (value) => (value < 1000 ? String(value) : number().format(value));
@@ -160,35 +149,6 @@ const ISO_MOMENT = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
  * @param {string | undefined} message
  */
 export const withLocalTimes = (message) => message?.replace(ISO_MOMENT, fullTime);
-
-/**
- * Returns how long ago or how far ahead a moment is: "3 minutes ago", "in 3 minutes".
- *
- * @param {string} iso
- */
-export const ago = (iso, now = Date.now()) => agoWith(relative(), iso, now);
-
-/**
- * The same for narrow columns: "3 min ago".
- *
- * @param {string} iso
- */
-export const agoShort = (iso, now = Date.now()) => agoWith(relativeShort(), iso, now).replace(". ", " ");
-
-/**
- * @param {Intl.RelativeTimeFormat} format
- * @param {string} iso
- * @param {number} now
- */
-function agoWith(format, iso, now) {
-  const seconds = (new Date(iso).getTime() - now) / 1000;
-  if (Math.abs(seconds) < 10) return "just now";
-  if (Math.abs(seconds) < 60) return format.format(Math.round(seconds / 10) * 10, "second");
-  for (const [unit, size] of UNITS) {
-    if (Math.abs(seconds) >= size) return format.format(Math.round(seconds / size), unit);
-  }
-  return "";
-}
 
 /** @param {number} size */
 export function bytes(size) {

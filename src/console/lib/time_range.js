@@ -5,7 +5,7 @@ import { fullTime, localZone } from "./text.js";
 
 const HOUR = 3_600_000;
 
-/** The ranges to choose, in the reader's time zone. A night is from 18:00 to 8:00, and a week begins on Monday. */
+/** Ranges, in the reader's time zone. A night is from 18:00 to 8:00, and a week begins on Monday. */
 const RANGES = {
   hour: ["Last hour", () => [new Date(Date.now() - HOUR)]],
   today: ["Today", () => [dayBegin(0)]],
@@ -15,7 +15,21 @@ const RANGES = {
   monday: ["Since Monday", () => [dayBegin(-((new Date().getDay() + 6) % 7))]],
   week: ["Last 7 days", () => [dayBegin(-6)]],
   month: ["Last 30 days", () => [dayBegin(-29)]],
+  day: ["Last 24 hours", () => [new Date(Date.now() - 24 * HOUR)]],
+  calendar: ["Last month", () => [monthBegin(-1), monthBegin(0)]],
 };
+
+/** The ranges to choose for a list. */
+const OF_LISTS = ["hour", "today", "night", "evening", "yesterday", "monday", "week", "month"];
+
+/** The ranges to choose for failures. */
+export const OF_FAILURES = ["day", "week", "month", "calendar"];
+
+/** @param {number} months */
+function monthBegin(months) {
+  const now = new Date();
+  return new Date(now.getFullYear(), now.getMonth() + months);
+}
 
 /** @param {number} days */
 function dayBegin(days, hour = 0) {
@@ -45,10 +59,21 @@ export function rangeConditions({ from, to, time, sort }) {
 }
 
 /**
- * A choice of ranges, or of `any` time. `change` receives `range`, `from` and `to`; an empty one does not limit the
+ * Returns one of the ranges in a sentence, or one that the reader entered: "the last 7 days", "October 2026".
+ *
+ * @param {{range: string, from?: string}} range
+ */
+export function periodOf({ range, from = "" }) {
+  if (!OF_FAILURES.includes(range) || Number.isNaN(Date.parse(from))) return "this period";
+  if (range !== "calendar") return `the ${RANGES[range][0].toLowerCase()}`;
+  return new Date(from).toLocaleDateString(undefined, { month: "long", year: "numeric" });
+}
+
+/**
+ * A choice of `ranges`, or of `any` time. `change` receives `range`, `from` and `to`; an empty one does not limit the
  * range. In a list of requests, which has a `time`, it also receives that: "sent" or nothing (`rangeConditions`).
  */
-export function RangeSelect({ from, to, range, time, change, any = "Any time" }) {
+export function RangeSelect({ from, to, range, time, change, any = "Any time", ranges = OF_LISTS }) {
   const entered = { range: "custom", from: from ?? dayBegin(0).toISOString(), to: to ?? "" };
   const choose = (event) => {
     const chosen = event.target.value;
@@ -56,13 +81,11 @@ export function RangeSelect({ from, to, range, time, change, any = "Any time" })
     if (chosen === "custom") return change({ ...entered, ...(time === undefined ? {} : { time: "" }) });
     return change({ ...rangeOf(chosen), ...(chosen || time === undefined ? {} : { time: "" }) });
   };
-  const value = from || to ? (RANGES[range] ? range : time === "sent" ? "sent" : "custom") : "";
+  const value = from || to ? (ranges.includes(range) ? range : time === "sent" ? "sent" : "custom") : "";
   return html`
     <select aria-label="Time" value=${value} onChange=${choose}>
-      <option value="" selected=${!value}>${any}</option>
-      ${Object.entries(RANGES).map(
-        ([key, [name]]) => html`<option value=${key} selected=${key === value}>${name}</option>`,
-      )}
+      ${any && html`<option value="" selected=${!value}>${any}</option>`}
+      ${ranges.map((key) => html`<option value=${key} selected=${key === value}>${RANGES[key][0]}</option>`)}
       <option value="custom" selected=${value === "custom"}>From … to …</option>
       ${time !== undefined && html`<option value="sent" selected=${value === "sent"}>Sent from … to …</option>`}
     </select>

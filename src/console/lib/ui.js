@@ -1,8 +1,9 @@
 // Components that every view uses.
 import { html, useEffect, useState } from "../vendor/preact.js";
+import { ago, agoShort, due } from "./ago.js";
 import { ApiError } from "./http.js";
 import { session } from "./session.js";
-import { ago, agoShort, asOf, fullTime, plural, stateOf, WEBHOOK_STATES, withoutControls } from "./text.js";
+import { asOf, fullTime, plural, stateOf, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -101,16 +102,16 @@ export const WebhookBadge = ({ state }) => {
   return html`<${Badge} tone=${tone}>${name}<//>`;
 };
 
-/** Shows how long ago a moment was, and the exact time in the reader's time zone on hover. */
-export function Ago({ at, short }) {
+/** Shows when a moment is (`ago`), with its exact time on hover, or `passed` if a coming one has passed. */
+export function Ago({ at, short, passed }) {
   const [, tick] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => tick((n) => n + 1), 20_000);
     return () => clearInterval(timer);
   }, []);
-  return at
-    ? html`<time class="nowrap" datetime=${at} title=${fullTime(at)}>${short ? agoShort(at) : ago(at)}</time>`
-    : html`<span class="muted">Never</span>`;
+  if (!at) return html`<span class="muted">Never</span>`;
+  const words = passed ? due(at, passed) : short ? agoShort(at) : ago(at);
+  return html`<time datetime=${at} title=${fullTime(at)}>${words.replaceAll(/(?<!,) /g, "\u00a0")}</time>`;
 }
 
 /** Says how old the copy is that programs have of the books. */

@@ -1,8 +1,9 @@
 // An entry of the audit log.
 import { html } from "../vendor/preact.js";
 import { PersonName } from "../lib/account.js";
+import { ago, isNear } from "../lib/ago.js";
 import { url } from "../lib/router.js";
-import { ago, count, fullTime } from "../lib/text.js";
+import { count, fullTime } from "../lib/text.js";
 import { Foreign } from "../lib/ui.js";
 
 /** The names of the actions. */
@@ -67,7 +68,7 @@ export function Row({ entry, own, names }) {
       <td class="full"><${Actor} actor=${entry.actor} own=${own} /></td>
       <td class="full">
         <time class="nowrap" datetime=${entry.at}>${fullTime(entry.at)}</time>
-        <div class="muted small nowrap">${ago(entry.at)}</div>
+        ${isNear(entry.at) && html`<div class="muted small nowrap">${ago(entry.at)}</div>`}
       </td>
     </tr>
   `;

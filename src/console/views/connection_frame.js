@@ -130,7 +130,7 @@ function Next({ connection }) {
   const { paused_at: paused, next_session_at: next } = connection;
   if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
   if (!next) return "Not paused. The time of the next session is not known.";
-  return html`Not paused, next session <${Ago} at=${next} />`;
+  return html`Not paused, next session <${Ago} at=${next} passed="due now" />`;
 }
 
 const PAUSE =

@@ -8,7 +8,7 @@ import { FailedRequestsCsv } from "../lib/list_export.js";
 import { momentsAreWhole } from "../lib/moment_input.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
-import { inWords, RangeBar, RangeSelect } from "../lib/time_range.js";
+import { inWords, OF_FAILURES, periodOf, RangeBar, RangeSelect, rangeOf } from "../lib/time_range.js";
 import { Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { Group, listOf } from "./failure_group.js";
 
@@ -17,6 +17,12 @@ const SHOWN = 20;
 
 /** The connections that are named in a sentence. */
 const NAMED = 5;
+
+/** The period that the page opens with. */
+const USUAL = "week";
+
+/** The next longer period of one in which nothing failed. */
+const LONGER = { day: "week", week: "month" };
 
 const COLUMNS = {
   connection_id: (one) => one.connection_id,
@@ -34,8 +40,8 @@ const COLUMNS = {
 const KINDS = {
   causes: {
     title: "By cause",
-    none: "No request of this period failed.",
-    done: "All failed requests of this period were queued again.",
+    none: (period) => `No request failed in ${period}.`,
+    done: (period) => `All requests that failed in ${period} were queued again.`,
     name: (one) => one.cause,
     says: saysOfCauses,
     all: { state: "error" },
@@ -53,7 +59,7 @@ const KINDS = {
   },
   receivers: {
     title: "By receiver of webhooks",
-    none: "No webhook of this period is failing.",
+    none: (period) => `No webhook of ${period} is failing.`,
     name: (one) => one.receiver,
     says: ([one]) => [
       one.receiver,
@@ -74,7 +80,7 @@ const KINDS = {
 };
 
 export default function Failures({ query }) {
-  const { from, to, range } = query;
+  const { from, to, range } = query.from || query.to ? query : rangeOf(USUAL);
   useTitle("Failures");
   const load = useLoad(
     async (signal) => ({
@@ -91,18 +97,15 @@ export default function Failures({ query }) {
       <div class="page-head">
         <div>
           <h1>Failures</h1>
-          <p class="sub">
-            What failed in all connections,${" "}
-            ${from || to ? "by the last change of each request" : "changed in the last 24 hours"}
-          </p>
+          <p class="sub">What failed in all connections, by the last change of each request</p>
         </div>
-        <${RangeSelect} from=${from} to=${to} range=${range} any="Last 24 hours" change=${change} />
+        <${RangeSelect} from=${from} to=${to} range=${range} any="" ranges=${OF_FAILURES} change=${change} />
       </div>
       ${
-        (from || to) &&
+        !OF_FAILURES.includes(range) &&
         html`
           <div class="card">
-            <${RangeBar} what="Last change" from=${from} to=${to} range=${range} change=${change} />
+            <${RangeBar} what="Last change" from=${from} to=${to} range="custom" change=${change} />
           </div>
         `
       }
@@ -112,7 +115,18 @@ export default function Failures({ query }) {
         data
           ? Object.keys(KINDS).map(
               (name) =>
-                html`<${Groups} key=${name} kind=${KINDS[name]} name=${name} data=${data} done=${load.reload} />`,
+                html`
+                  <${Groups}
+                    key=${name}
+                    kind=${KINDS[name]}
+                    name=${name}
+                    data=${data}
+                    period=${periodOf({ range, from })}
+                    longer=${LONGER[range] && rangeOf(LONGER[range])}
+                    change=${change}
+                    done=${load.reload}
+                  />
+                `,
             )
           : !error &&
             html`
@@ -149,7 +163,7 @@ function Incomplete({ data: { incomplete_connections: some, omitted_connections:
   `;
 }
 
-function Groups({ kind, name, data, done }) {
+function Groups({ kind, name, data, period, longer, change, done }) {
   const [isAll, setAll] = useState(false);
   const [showsDone, setShowsDone] = useState(false);
   const [dialog, setDialog] = useState(null);
@@ -205,7 +219,11 @@ function Groups({ kind, name, data, done }) {
             </ul>
           `
           : isWhole
-            ? html`<${Empty} icon="check" title=${hidden ? kind.done : kind.none} />`
+            ? html`<${Empty}
+                icon="check"
+                title=${hidden ? kind.done(period) : kind.none(period)}
+                actions=${longer && html`<${Button} onClick=${() => change(longer)}>Look at ${periodOf(longer)}<//>`}
+              />`
             : html`<p class="body muted">None in what was read.</p>`
       }
       ${

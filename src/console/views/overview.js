@@ -1,8 +1,9 @@
 // The overview: activity by hour, waiting and executing times, and what fails, of one connection or of all.
 import { html } from "../vendor/preact.js";
+import { ago } from "../lib/ago.js";
 import { call, useLoad } from "../lib/api.js";
 import { isPlainClick, navigate, url } from "../lib/router.js";
-import { ago, count, fullTime, localZone, plural, requestTitle } from "../lib/text.js";
+import { count, fullTime, localZone, plural, requestTitle } from "../lib/text.js";
 import { Ago, Foreign, Problem, Segmented, SkeletonCard, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { Activity, Durations, moment, total } from "./overview_charts.js";
@@ -168,7 +169,7 @@ function Content({ data, days, id, query, change, connection, reload }) {
                               ${one.name ?? "Unnamed connection"}
                             </a>
                             <span class="muted">
-                              Silent since ${moment(one.silent_since)}, <${Ago} at=${one.silent_since} />
+                              Silent since ${moment(one.silent_since)}
                             </span>
                           </li>
                         `,

@@ -109,7 +109,7 @@ function Subscription({ one, connection, edit, done }) {
           ${one.derived && html`<span>Balances and quantities ${one.derived}</span>`}
           ${one.webhook_url && html`<span>Webhook to <code class="break">${originOf(one.webhook_url)}</code></span>`}
           ${one.last_run_at && html`<span>Last run <${Ago} at=${one.last_run_at} /></span>`}
-          ${!step && one.next_run_at && html`<span>Next run <${Ago} at=${one.next_run_at} /></span>`}
+          ${!step && one.next_run_at && html`<span>Next run <${Ago} at=${one.next_run_at} passed="due now" /></span>`}
         </p>
         ${
           step &&
@@ -127,7 +127,7 @@ function Subscription({ one, connection, edit, done }) {
 
 /** When the next call is expected, if the service knows. */
 const Expected = ({ connection }) =>
-  connection.next_session_at && html`It is expected <${Ago} at=${connection.next_session_at} />.`;
+  connection.next_session_at && html`It is expected <${Ago} at=${connection.next_session_at} passed="now" />.`;
 
 const REMEDY =
   "Open QuickBooks with the right company file, close its dialog boxes, and choose Update Selected in the Web Connector.";
@@ -142,7 +142,7 @@ function Failures({ one: { failures, error, next_run_at: next } }) {
       ${error && html`<p><${Foreign} text=${error} /></p>`}
       <p>
         ${isReported && REMEDY} Nothing is lost: the next run goes on where this one ended.
-        ${next && html` The next one begins <${Ago} at=${next} /> at the earliest.`}
+        ${next && html` The next one begins <${Ago} at=${next} passed="now" /> at the earliest.`}
       </p>
     <//>
   `;
@@ -286,7 +286,7 @@ function ObjectRow({ each, one, show }) {
           isOverdue
             ? html`<span title=${fullTime(each.next_read_at)}>Next call</span>`
             : each.next_read_at
-              ? html`<${Ago} at=${each.next_read_at} />`
+              ? html`<${Ago} at=${each.next_read_at} passed="due now" />`
               : html`<span class="muted">${one.paused_at ? "Paused" : "Not read"}</span>`
         }
       </td>
