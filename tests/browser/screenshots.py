@@ -103,10 +103,10 @@ def ask_by_date(page: Page) -> None:
 
 
 def ask_without_a_time(page: Page) -> None:
-    """Ask for the invoices that have changed since a day, without its time."""
+    """Ask for the invoices that have changed since half a date."""
     page.get_by_label("Which", exact=True).select_option("Changed since")
-    page.get_by_label("Changed since").last.press_sequentially("01312026")
-    page.get_by_label("Send by (optional)").press_sequentially("02012026")
+    page.get_by_label("Changed since", exact=True).last.press_sequentially("0131")
+    page.get_by_label("Send by (optional)", exact=True).press_sequentially("0201")
     page.get_by_role("button", name="Queue invoice query").click()
     page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
 

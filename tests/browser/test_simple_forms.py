@@ -628,6 +628,47 @@ def test_a_date_alone_is_enough_and_half_a_date_is_neither_dropped_nor_a_query_f
     assert datetime.fromisoformat(str(send_by)) == datetime.fromisoformat(end)
 
 
+def test_the_result_of_a_query_for_changes_shows_when_they_were_made(console: Console) -> None:
+    connection = console.service.connection()
+    children = [{"name": "MaxReturned", "text": 3}]
+    since = [{"name": "FromModifiedDate", "text": "2000-01-31T00:00:00"}]
+    plain, changed = (
+        str(connection.queue({"request_json": {"request": {"name": "CustomerQueryRq", "children": some}}})["id"])
+        for some in (children, children + since)
+    )
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{changed}")
+
+    titles = console.page.get_by_role("region", name="Results").locator("th")
+    expect(titles.nth(1)).to_have_text("TimeModified")
+    expect(titles).to_have_count(8)
+    console.open(f"/app/queued_requests/{plain}")
+    expect(titles.nth(1)).not_to_have_text("TimeModified")
+
+
+def test_the_lines_of_a_transaction_that_is_alone_are_shown(console: Console) -> None:
+    connection = console.service.connection()
+    customers = query(connection, count=2)
+    items = query(connection, count=1, name="ItemServiceQueryRq")
+    connection.run_session()
+    lines = [
+        {"ItemRef": {"FullName": names_in(connection, items, "ItemServiceRet")[0]}, "Desc": HOSTILE, "Quantity": "4"}
+    ]
+    customer = {"FullName": names_in(connection, customers, "CustomerRet")[0]}
+    invoice = {"CustomerRef": customer, "InvoiceLineAdd": lines}
+    added = connection.queue({"request_json": {"InvoiceAddRq": {"InvoiceAdd": invoice}}})["id"]
+    connection.run_session()
+    console.sign_in(f"/app/queued_requests/{added}")
+
+    shown = console.page.get_by_role("region", name="Lines of the result")
+    expect(shown.locator("th")).to_have_text(["Item", "Description", "Quantity", "Rate", "Amount"])
+    expect(shown.locator("tbody td").nth(1)).to_have_text(HOSTILE)
+    expect(shown.locator("tbody td").nth(2)).to_have_text(re.compile("^4"))
+    console.open(f"/app/queued_requests/{customers}")
+    expect(console.page.get_by_role("region", name="Results")).to_be_visible()
+    expect(shown).to_have_count(0)
+
+
 def test_a_query_by_part_of_a_name_finds_these_customers_and_needs_the_name(console: Console) -> None:
     connection = console.service.connection()
     customers = query(connection, count=3)

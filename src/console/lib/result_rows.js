@@ -55,6 +55,24 @@ export function reachedMaximum({ request_json: json, response_json: response }) 
   return number === maximum ? maximum : null;
 }
 
+/** What limits a query to objects that were changed in a range of time. */
+const BY_CHANGE = /^(From|To)ModifiedDate$|ModifiedDateRangeFilter$/;
+
+/**
+ * Returns the columns that a query makes important: the time of the change if it asks for what has changed.
+ *
+ * @param {{request_json?: any}} record
+ * @returns {string[]}
+ */
+export const wantedColumns = ({ request_json: json }) =>
+  json?.request?.children?.some(({ name }) => BY_CHANGE.test(name)) ? ["TimeModified"] : [];
+
+/** Whether a response has one object, and this has lines. */
+export const isOneWithLines = (results) =>
+  results.length === 1 &&
+  results[0][1].length === 1 &&
+  Object.entries(results[0][1][0]).some(([name, value]) => isLines(name, value));
+
 /** Returns `[[name, rows]…]`: the objects of a response by kind, and each report as the only row of its own. */
 export function resultsOf(responseJson) {
   const found = [];
@@ -90,13 +108,18 @@ export function leafText(value) {
 
 /**
  * Returns a result as the screen shows it: `{about, hasLines, columns: [{key, title, isNumber}], rows, cell(row, key),
- * isStrong(row)}`.
+ * isStrong(row)}`. The `wanted` columns follow the first one.
  */
-export const tableOf = ([name, rows]) => (name === REPORT ? reportTable(rows[0]) : objectTable(rows));
+export const tableOf = ([name, rows], wanted = []) =>
+  name === REPORT ? reportTable(rows[0]) : objectTable(rows, wanted);
 
 // --- Objects -----------------------------------------------------------------------------------------------------
 
-function objectTable(rows) {
+/**
+ * @param {any[]} rows
+ * @param {string[]} wanted
+ */
+function objectTable(rows, wanted) {
   // An object that has a field of its own can be the last one.
   const names = new Set();
   let hasLines = false;
@@ -110,10 +133,13 @@ function objectTable(rows) {
   const isNumber = (name) =>
     sample.some((row) => row[name] !== undefined) &&
     sample.every((row) => row[name] === undefined || /^-?\d+\.\d+$/.test(row[name]));
+  const [first, ...others] = inOrder(names);
+  const isWanted = (name) => wanted.includes(name);
+  const ordered = [first, ...others.filter(isWanted), ...others.filter((name) => !isWanted(name))];
   return {
     about: plural(rows.length, "object"),
     hasLines,
-    columns: inOrder(names).map((name) => ({ key: name, title: name, isNumber: isNumber(name) })),
+    columns: ordered.map((name) => ({ key: name, title: name, isNumber: isNumber(name) })),
     rows,
     cell: (row, name) => screenText(row[name]),
     isStrong: () => false,

@@ -9,14 +9,17 @@ const FEW_COLUMNS = 8;
 const MAX_COLUMNS = 500;
 const MAX_SEGMENTS = 3;
 
-/** The results of a response. `maximum` is that of the query if it was reached, so QuickBooks may have more. */
-export function ResultTable({ results, maximum }) {
+/**
+ * The results of a response. `maximum` is that of the query if it was reached, so QuickBooks may have more. The columns
+ * that are `wanted` are shown early.
+ */
+export function ResultTable({ results, maximum, wanted }) {
   const [chosen, setChosen] = useState(0);
   const [page, setPage] = useState(1);
   const [all, setAll] = useState(false);
   const result = results[Math.min(chosen, results.length - 1)];
   // The array of rows is that of the response, so the table is made once.
-  const { about, hasLines, columns, rows, cell, isStrong } = useMemo(() => tableOf(result), [result[1]]);
+  const { about, hasLines, columns, rows, cell, isStrong } = useMemo(() => tableOf(result, wanted), [result[1]]);
   const shown = columns.slice(0, all ? MAX_COLUMNS : FEW_COLUMNS);
   const pages = Math.ceil(rows.length / ROWS);
   return html`

@@ -157,6 +157,15 @@ export function withLater(tree) {
 export const tableOf = (content) => differenceOf(content, null);
 
 /**
+ * Returns the lines of an object, with the fields by which a person knows them.
+ *
+ * @param {Tree} object
+ * @returns {Lines[]}
+ */
+export const shortLines = (object) =>
+  tableOf(object).lines.map((some) => ({ ...some, columns: some.columns.filter(({ key }) => COPIED.test(key)) }));
+
+/**
  * Returns all contents of an object, as what was before.
  *
  * @param {Tree} object

@@ -6,7 +6,7 @@ import { DocumentView } from "../lib/document_view.js";
 import { wordsOf } from "../lib/error_words.js";
 import { ApiError } from "../lib/http.js";
 import { isUnsettled } from "../lib/queue_again.js";
-import { reachedMaximum, resultsOf } from "../lib/result_rows.js";
+import { isOneWithLines, reachedMaximum, resultsOf, wantedColumns } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
 import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
@@ -158,7 +158,13 @@ function Loaded({ record, load }) {
       ${record.batch_id && html`<${Batch} record=${record} />`}
       <${Pages} record=${record} />
       ${maximum && html`<${Incomplete} record=${record} maximum=${maximum} />`}
-      ${results.length > 0 && html`<${ResultTable} results=${results} maximum=${maximum} />`}
+      ${
+        results.length > 0 &&
+        html`
+        <${ResultTable} ...${{ results, maximum, wanted: wantedColumns(record) }} />
+      `
+      }
+      ${isOneWithLines(results) && html`<${Later} load=${loadLines} what="The lines" results=${results} />`}
       <div class="columns documents">
         <${DocumentView} title="Request" name="request-${record.id}" forms=${forms} exactXml=${sentXml} />
         <${DocumentView}
@@ -214,15 +220,21 @@ function Outcome({ record }) {
   `;
 }
 
-/** The check of a write whose outcome is unknown. Its module is loaded when it is needed. */
+const loadCheck = () => import("./outcome_check.js");
+const loadLines = () => import("./request_lines.js");
+
+/** The check of a write whose outcome is unknown. */
 const Check = (props) => html`
-  <section id="check" tabindex="-1" aria-label="Check"><${LoadedCheck} ...${props} /></section>
+  <section id="check" tabindex="-1" aria-label="Check">
+    <${Later} load=${loadCheck} what="The check" ...${props} />
+  </section>
 `;
 
-function LoadedCheck(props) {
+/** A view whose module is loaded when it is needed. */
+function Later({ load, what, ...props }) {
   const [loaded, setLoaded] = useState({});
   useEffect(() => {
-    import("./outcome_check.js").then(
+    load().then(
       (module) => setLoaded({ view: module.default }),
       () => setLoaded({ failed: true }),
     );
@@ -230,7 +242,7 @@ function LoadedCheck(props) {
   if (loaded.failed)
     return html`
       <${Problem}
-        error=${new ApiError(0, "unreachable", "The check could not be loaded.")}
+        error=${new ApiError(0, "unreachable", `${what} could not be loaded.`)}
         retry=${() => location.reload()}
       />
     `;
