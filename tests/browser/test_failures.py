@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 from domain.timestamps import timestamp
 from tests.browser.support import query, unsettled
 from tests.browser.test_exports import rows_of, text_of
+from tests.browser.test_time_ranges import NEW_YORK
 from tests.e2e.support import eventually
 
 if TYPE_CHECKING:
@@ -64,7 +65,9 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
     with console.page.expect_download() as saved:
         console.page.get_by_role("region", name="By cause").get_by_role("button", name="CSV of groups").click()
     rows = rows_of(text_of(saved.value))
-    assert saved.value.suggested_filename == "failures-by-cause.csv"
+    days = datetime.now(NEW_YORK).date().isoformat()
+    assert saved.value.suggested_filename == f"failures-by-cause-{days}.csv"
+    console.sees(f"{len(rows) - 1} row{'s' * (len(rows) > 2)} saved.")
     assert rows[0][:5] == ["cause", "code", "message", "connection_id", "connection"]
     assert {row[3] for row in rows if row[0] == "3120"} == {one.id for one in connections}
     failed.get_by_text("By connection").click()
@@ -73,8 +76,11 @@ def test_the_requests_of_a_cause_are_listed_saved_and_queued_again_in_all_connec
     assert "to=" not in address.partition("?")[2]
     failed.get_by_role("button", name="Queue again").click()
     console.sees_heading("Queue 2 requests again?")
+    console.sees("The requests are sent as they are.")
+    console.sees("Remove the cause first: ")
     console.confirm("Queue again")
     console.sees("2 requests queued again.")
+    console.sees("Those whose cause is still there fail again.")
     console.confirm("Close")
 
     for connection in connections:
@@ -102,7 +108,9 @@ def test_the_failed_requests_are_saved_with_what_was_queued_again(console: Conso
     of_all = saved_requests(console, console.page.get_by_role("region", name="By cause").locator("header"))
     of_group = saved_requests(console, group(console, "3120 ·"))
 
-    assert (of_all[0], of_group[0]) == ("failed-requests.csv", "failed-requests-3120.csv")
+    days = datetime.now(NEW_YORK).date().isoformat()
+    assert (of_all[0], of_group[0]) == (f"failed-requests-{days}.csv", f"failed-requests-3120-{days}.csv")
+    console.sees(f"{len(of_group[1])} rows saved.")
     for _, rows in (of_all, of_group):
         own = {row["connection_id"]: row for row in rows if row["connection_id"] in failed}
         assert {one: row["request_id"] for one, row in own.items()} == failed

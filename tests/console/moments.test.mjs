@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import process from "node:process";
 import { after, test } from "node:test";
 
-import { enteredFor, LOCAL, momentOf } from "../../src/console/lib/moments.js";
+import { daysOf, enteredFor, LOCAL, momentOf } from "../../src/console/lib/moments.js";
 
 const ZONES = ["UTC", "America/New_York", "Europe/Berlin", "Asia/Kathmandu", "America/Havana", "Pacific/Apia"];
 const DAY = 86_400_000;
@@ -47,6 +47,21 @@ test("a date alone means its whole day", () => {
     assert.ok(hours >= 23 && hours <= 25);
     for (const last of [from, new Date(to - 1)]) assert.equal(enteredFor(last.toISOString(), false).date, date);
   });
+});
+
+test("a file is named after a whole month, or after the first and the last day of its range", () => {
+  withMoments((moment) => {
+    const { date } = enteredFor(moment.toISOString(), false);
+    const [year, month] = [moment.getFullYear(), moment.getMonth()];
+    const [first, next] = [new Date(year, month), new Date(year, month + 1)].map((one) => one.toISOString());
+    assert.equal(daysOf(first, next), date.slice(0, 7));
+    assert.equal(daysOf(moment.toISOString(), moment.toISOString().replace("Z", "000Z")).slice(0, 10), date);
+    const beyond = new Date(year, month + 1, 2).toISOString();
+    assert.equal(daysOf(first, beyond), `${date.slice(0, 7)}-01-to-${enteredFor(next, false).date}`);
+  });
+  process.env.TZ = "America/New_York";
+  assert.equal(daysOf("2026-11-24T05:00:00.000Z", "2026-11-30T11:20:00.123456Z"), "2026-11-24-to-2026-11-30");
+  assert.equal(daysOf("2026-11-30T11:00:00.000Z", "2026-11-30T11:20:00.000Z"), "2026-11-30");
 });
 
 test("nothing is no moment, and a time without a date means nothing", () => {

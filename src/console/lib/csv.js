@@ -42,6 +42,8 @@ export function download(text, name, type = "text/plain") {
 }
 
 /**
+ * Saves rows as a file, whose name is that without ".csv".
+ *
  * @param {string[]} columns
  * @param {unknown[][]} rows
  * @param {string} name

@@ -39,14 +39,22 @@ export const openOf = (row) => row.requests - (row.queued_again ?? 0);
 const sum = (rows, name) => rows.reduce((total, one) => total + (one[name] ?? 0), 0);
 
 /**
+ * Returns how to remove a cause, if it is known.
+ *
+ * @param {Record<string, any>} row
+ * @returns {string | undefined}
+ */
+export const hintOfCause = ({ cause, message, hint }) => wordsOf({ code: cause, message, details: { hint } }).hint;
+
+/**
  * Returns what is said about causes of the same name, the newest first: a title and what is below it. The title is the
  * message only if all requests have it.
  *
  * @param {Record<string, any>[]} causes
  */
 export function saysOfCauses(causes) {
-  const [{ cause, message, meaning, hint: given }] = causes;
-  const { hint } = wordsOf({ code: cause, message, details: { hint: given } });
+  const [{ cause, message, meaning }] = causes;
+  const hint = hintOfCause(causes[0]);
   /** @param {string} text */
   const titleOf = (text) => causeOf({ code: cause, message: text, details: {} });
   const isOne = causes.every((one) => one.messages === 1 && one.message === message);

@@ -21,6 +21,9 @@ const MAX_WAIT_SECONDS = 60;
 /** The end of the name of a file that lacks rows. */
 const INCOMPLETE = "-incomplete";
 
+/** @param {number} rows */
+export const saved = (rows) => `${plural(rows, "row")} saved.`;
+
 const REQUEST_COLUMNS = {
   id: (one) => one.id,
   request: (one) => one.request_name,
@@ -256,7 +259,8 @@ function ListCsv({ pages, order, columns, name, kind, label = "CSV", others = "F
         all.map((one) => Object.values(columns).map((value) => value(one))),
         isWhole || name.endsWith(INCOMPLETE) ? name : `${name}${INCOMPLETE}`,
       );
-      if (!isWhole) toast(`The file has the first ${count(all.length)} rows. ${others}`, "amber");
+      if (isWhole) toast(saved(all.length));
+      else toast(`The file has the first ${count(all.length)} rows. ${others}`, "amber");
     } catch (error) {
       toast(explain(error), "red");
     }

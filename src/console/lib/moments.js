@@ -72,3 +72,19 @@ function enteredForLocal(text = "", isEnd) {
 /** How the inputs of a moment read and show it. */
 export const UTC = { momentOf, enteredFor };
 export const LOCAL = { momentOf: localTimeOf, enteredFor: enteredForLocal };
+
+/**
+ * Returns the days of a range, in the reader's time zone, for the name of a file: "2026-10" for a whole month,
+ * "2026-11-24-to-2026-11-30", or "2026-11-30".
+ *
+ * @param {string} from
+ * @param {string} to
+ */
+export function daysOf(from, to) {
+  const [first, last] = [enteredFor(from, false), enteredFor(to, true)];
+  const begin = new Date(from);
+  const nextMonth = new Date(begin.getFullYear(), begin.getMonth() + 1);
+  const isMonth = !first.time && begin.getDate() === 1 && nextMonth.getTime() === Date.parse(to);
+  if (isMonth) return first.date.slice(0, -3);
+  return first.date === last.date ? first.date : `${first.date}-to-${last.date}`;
+}

@@ -4,6 +4,7 @@ import { ACTIONS, possible } from "../lib/bulk_actions.js";
 import { conditionsOf } from "../lib/bulk_run.js";
 import { openOf } from "../lib/failure_groups.js";
 import { FailedRequestsCsv } from "../lib/list_export.js";
+import { daysOf } from "../lib/moments.js";
 import { url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { Ago, Button, Foreign } from "../lib/ui.js";
@@ -37,7 +38,7 @@ function requestsOf(kind, { members, newest }, data) {
   const isWhole = !data.omitted_connections && !data.omitted_groups;
   return {
     lists: [...new Map(named)].map(([id, name]) => ({ id, name, query })),
-    name: `${kind.files.requests}-${kind.name(newest).replace(/\W+/g, "-")}${isWhole ? "" : "-incomplete"}`,
+    name: `${kind.files.requests}-${kind.name(newest).replace(/\W+/g, "-")}-${daysOf(data.since, data.until)}${isWhole ? "" : "-incomplete"}`,
   };
 }
 
@@ -74,7 +75,7 @@ export function Group({ kind, group, data, open }) {
         <span class="row">
           <${FailedRequestsCsv} ...${requestsOf(kind, group, data)} />
           ${actions.map(
-            (name) => html`<${Button} kind="small" onClick=${() => open(members, name)}>${ACTIONS[name].name}<//>`,
+            (name) => html`<${Button} kind="small" onClick=${() => open(group, name)}>${ACTIONS[name].name}<//>`,
           )}
         </span>
       </div>

@@ -3,9 +3,10 @@ import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { conditionsOf } from "../lib/bulk_run.js";
 import { downloadCsv } from "../lib/csv.js";
-import { merged, saysOfCauses } from "../lib/failure_groups.js";
-import { FailedRequestsCsv } from "../lib/list_export.js";
+import { hintOfCause, merged, saysOfCauses } from "../lib/failure_groups.js";
+import { FailedRequestsCsv, saved } from "../lib/list_export.js";
 import { momentsAreWhole } from "../lib/moment_input.js";
+import { daysOf } from "../lib/moments.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { inWords, OF_FAILURES, periodOf, RangeBar, RangeSelect, rangeOf } from "../lib/time_range.js";
@@ -44,6 +45,7 @@ const KINDS = {
     done: (period) => `All requests that failed in ${period} were queued again.`,
     name: (one) => one.cause,
     says: saysOfCauses,
+    hint: hintOfCause,
     all: { state: "error" },
     filters: (one) => ({ state: "error", cause: one.cause }),
     actions: ["queue_again"],
@@ -61,6 +63,7 @@ const KINDS = {
     title: "By receiver of webhooks",
     none: (period) => `No webhook of ${period} is failing.`,
     name: (one) => one.receiver,
+    hint: () => undefined,
     says: ([one]) => [
       one.receiver,
       `${one.last_status_code ? `Status ${one.last_status_code}` : "No response"}${one.last_response ? `: ${one.last_response.slice(0, 160)}` : ""}`,
@@ -173,20 +176,23 @@ function Groups({ kind, name, data, period, longer, change, done }) {
   const hidden = all.length - groups.length;
   const shown = isAll ? groups : groups.slice(0, SHOWN);
   const isWhole = !data.incomplete_connections.length && !data.omitted_connections && !data.omitted_groups;
-  const csv = () =>
-    momentsAreWhole() &&
+  const csv = () => {
+    if (!momentsAreWhole()) return;
     downloadCsv(
       Object.keys(kind.columns),
       rows.map((one) => Object.values(kind.columns).map((value) => value(one))),
-      `${kind.files.groups}${isWhole ? "" : "-incomplete"}`,
+      `${kind.files.groups}-${daysOf(data.since, data.until)}${isWhole ? "" : "-incomplete"}`,
     );
-  const open = (members, action) =>
+    toast(saved(rows.length));
+  };
+  const open = ({ members, newest }, action) =>
     momentsAreWhole() &&
     import("./many.js").then(
       (module) =>
         setDialog({
           view: module.default,
           action,
+          hint: kind.hint(newest),
           connections: members.map((one) => one.connection_id),
           query: listOf(kind, members[0], data),
         }),
@@ -253,6 +259,7 @@ function Groups({ kind, name, data, period, longer, change, done }) {
             id=${dialog.connections.length === 1 ? dialog.connections[0] : undefined}
             query=${dialog.query}
             action=${dialog.action}
+            hint=${dialog.hint}
             onClose=${() => {
               setDialog(null);
               done();
@@ -274,6 +281,6 @@ function requestsOf(kind, name, data) {
   const isWhole = !data.omitted_connections && !data.omitted_groups;
   return {
     lists: [...new Map(named)].map(([id, title]) => ({ id, name: title, query })),
-    name: `${kind.files.requests}${isWhole ? "" : "-incomplete"}`,
+    name: `${kind.files.requests}-${daysOf(data.since, data.until)}${isWhole ? "" : "-incomplete"}`,
   };
 }

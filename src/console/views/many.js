@@ -7,7 +7,7 @@ import { added, DAY_MILLISECONDS, meantBy, patiently } from "../lib/bulk_run.js"
 import { Dialog } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { count } from "../lib/text.js";
-import { Button, explain, Note } from "../lib/ui.js";
+import { Button, explain, Foreign, Note } from "../lib/ui.js";
 import { AlreadySent, Choice, describe, Others, Progress, WORDS } from "./many_parts.js";
 
 /** Returns the action that the filters of the list suggest. */
@@ -20,9 +20,10 @@ const isGone = (error) => error.status === 404;
 /**
  * The dialog. It means the requests with these `ids`, or without them all that match the filters of the list (`query`).
  * With an `action`, it begins to count. Otherwise it lets the reader choose an action and further conditions. With the
- * ids of several `connections`, it means the requests of all of them, and works on one after the other.
+ * ids of several `connections`, it means the requests of all of them, and works on one after the other. `hint` says how
+ * to remove the cause for which they failed.
  */
-export default function ManyDialog({ id, connections = [id], query: listed, ids, action: given, onClose }) {
+export default function ManyDialog({ id, connections = [id], query: listed, ids, action: given, hint, onClose }) {
   // The Back button can change the list behind the dialog, but not what the dialog means.
   const [query] = useState(listed);
   const [action, setAction] = useState(given ?? suggested(query));
@@ -39,7 +40,7 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
     if (given) work("counting");
     return stop;
   }, []);
-  const { path, numbers, question, done, danger, others } = WORDS[action];
+  const { path, numbers, question, asked, done, after, danger, others } = WORDS[action];
   const { name } = ACTIONS[action];
   const isRunning = run.phase === "counting" || run.phase === "working";
 
@@ -133,6 +134,16 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
             ${run.expected ? "" : "No request can be changed. "}
             ${describe(query, ids, action, conditions, connections.length)}
           </p>
+          ${run.expected > 0 && asked && html`<p>${asked}</p>`}
+          ${
+            run.expected > 0 &&
+            hint &&
+            html`
+              <${Note} tone="amber">
+                <p>Remove the cause first: <${Foreign} text=${hint} /></p>
+              <//>
+            `
+          }
           ${
             run.meant?.omitted > 0 &&
             html`
@@ -187,6 +198,7 @@ export default function ManyDialog({ id, connections = [id], query: listed, ids,
         run.phase === "done" &&
         html`
           <${Note} tone="green" role="status" title=${done(number(run.sums))}>
+            ${after && query.state !== "discarded" && number(run.sums) > 0 && html`<p>${after}</p>`}
             ${
               number(run.sums) !== run.expected &&
               html`<p>The count was ${count(run.expected)}. Requests have changed since.</p>`

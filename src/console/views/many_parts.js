@@ -39,6 +39,8 @@ export const WORDS = {
       "Queues failed and discarded requests as new ones, each at most once. Writes that QuickBooks may have executed are left out.",
     question: (number) => `Queue ${plural(number, "request")} again?`,
     done: (number) => `${plural(number, "request")} queued again.`,
+    asked: "The requests are sent as they are.",
+    after: "Those whose cause is still there fail again.",
     numbers: {
       queued: null,
       queued_before: "They were queued again before.",
