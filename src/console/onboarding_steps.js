@@ -1,7 +1,7 @@
 // The steps of the onboarding page.
 import { html, useRef, useState } from "./vendor/preact.js";
 import { CopyButton } from "./lib/copying.js";
-import { MOVE, RemoveFromOld } from "./lib/new_computer.js";
+import { INSTALL, MOVE, RemoveFromOld } from "./lib/new_computer.js";
 import { call, destination } from "./lib/onboarding_call.js";
 import { problemText } from "./lib/onboarding_problems.js";
 import { fullTime } from "./lib/text.js";
@@ -201,7 +201,7 @@ export function Steps({ progress, error }) {
         </p>
       <//>
       <${Help} ...${topic("move")} title=${MOVE}>
-        <p><${RemoveFromOld} /> Then follow the steps above on the new one.</p>
+        <p>${INSTALL} <${RemoveFromOld} /> Then follow the steps above on the new one.</p>
       <//>
       <${Help} ...${topic("nothing")} title="The Web Connector shows no message">
         <p>

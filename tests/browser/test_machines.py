@@ -65,13 +65,15 @@ def test_settings_say_that_there_was_no_session_or_that_they_could_not_be_read(c
     expect(console.button("Move to a new computer")).to_be_visible()
 
 
-def test_a_move_begins_at_the_old_computer_and_gives_a_link_or_a_password(console: Console) -> None:
+def test_a_move_names_the_steps_of_both_computers_and_gives_a_link_or_a_password(console: Console) -> None:
     connection = console.service.connection()
     card = settings(console, connection)
     card.get_by_role("button", name="Move to a new computer").click()
     dialog = console.page.get_by_role("dialog", name="Move to a new computer")
     steps = dialog.get_by_role("list").first.locator("> li")
-    expect(steps.first).to_contain_text(REMOVE_FIRST)
+    expect(steps.first).to_contain_text("Install QuickBooks and the Web Connector on the new computer first.")
+    expect(steps.nth(1)).to_contain_text(REMOVE_FIRST)
+    expect(steps.nth(2)).to_contain_text("make it on the day of the move")
 
     dialog.get_by_role("button", name="Create onboarding link").click()
     expect(dialog.locator(".secret code")).to_contain_text("/onboarding#")
@@ -129,7 +131,7 @@ def test_a_session_says_what_it_did_and_how_long_it_was_open(
     expect(row).to_contain_text("Still open, began" if fields.get("ended_at", "") is None else "open for 1 min 24 s")
 
 
-def test_the_onboarding_page_has_the_same_first_step(console: Console) -> None:
+def test_the_onboarding_page_has_the_same_step_at_the_old_computer(console: Console) -> None:
     words = library(
         console,
         """async (load) => {

@@ -56,7 +56,7 @@ def test_a_write_whose_response_was_lost_lists_its_first_and_its_latest_message(
     question = "Question whether QuickBooks has executed the write"
     expect(messages).to_contain_text(["The write, whose response was lost", question])
     expect(messages.get_by_role("link", name="Began")).to_have_count(2)
-    console.sees("Messages between these are not kept.")
+    console.sees("The record keeps only the first and the latest message.")
     timeline = console.page.get_by_role("region", name="Timeline")
     expect(timeline.locator("li")).to_contain_text(
         ["Queued", "Sent to QuickBooks", "QuickBooks was asked for its response", "QuickBooks responded"]

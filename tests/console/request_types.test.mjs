@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 
-import { typesWith } from "../../src/console/lib/request_types.js";
+import { CHANGES, typesWith } from "../../src/console/lib/request_types.js";
 import { requestNames } from "../../src/console/lib/schema.js";
 
 let names;
@@ -24,6 +24,7 @@ test("a type is found by the words of people, in any order", () => {
     invoiceadd: "InvoiceAddRq",
   }))
     assert.equal(typesWith(text, names)[0], name, text);
+  assert.deepEqual(typesWith("change", names).slice(0, 2), Object.keys(CHANGES));
   assert.ok(typesWith("edit", names).every((name) => /Mod|Edit/.test(name)));
   assert.deepEqual(typesWith("change zebra", names), []);
 });

@@ -30,7 +30,7 @@ test("each sending whose time is stored is a step, and a question is told from t
   ]);
   assert.deepEqual(names({ first_sent_at: FIRST, sent_in_sessions: 2 }), [
     ["Sent to QuickBooks, response lost", FIRST],
-    ["Latest message: sent again, or asked for its response", LAST],
+    ["Sent again or asked about (the record does not say which)", LAST],
   ]);
 });
 

@@ -15,6 +15,9 @@ export const POPULAR = [
   "CompanyQueryRq",
 ];
 
+/** The changes that have a form for people. @type {Record<string, string>} */
+export const CHANGES = { CustomerModRq: "Change a customer", InvoiceModRq: "Change an invoice" };
+
 /** @type {Record<string, string[]>} Other words for a word of a type. */
 const SYNONYMS = {
   add: ["new", "create"],

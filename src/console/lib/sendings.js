@@ -2,6 +2,9 @@
 // (docs/decisions/0005-recovery-of-lost-responses.md).
 import { isRead, UNFINISHED } from "./text.js";
 
+/** The name of a message that the record does not tell from others. */
+export const UNCLEAR = "Sent again or asked about (the record does not say which)";
+
 /**
  * Returns the messages to QuickBooks whose times are stored, oldest first. Those of a request that looks for its object
  * can be queries, which its list of messages names.
@@ -16,7 +19,7 @@ export function sendingsOf({ first_sent_at: first, sent_at: last, sent_in_sessio
   return [
     lost,
     times > 1
-      ? { name: "Latest message: sent again, or asked for its response", at: last, tone: "green" }
+      ? { name: UNCLEAR, at: last, tone: "green" }
       : {
           name: "QuickBooks was asked for its response",
           at: last,

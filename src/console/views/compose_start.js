@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { draftsOf, removeDraft } from "../lib/drafts.js";
-import { POPULAR, typesWith } from "../lib/request_types.js";
+import { CHANGES, POPULAR, typesWith } from "../lib/request_types.js";
 import { url } from "../lib/router.js";
 import { plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, Field, Foreign } from "../lib/ui.js";
@@ -33,15 +33,20 @@ export async function connectionsWith(wanted, signal) {
   return all;
 }
 
+/** A change with a form is named as people name it, with its type. */
+const TypeButton = ({ name, pick }) => html`
+  <${Button} kind="small" onClick=${() => pick(name)}>
+    ${CHANGES[name] ? html`${CHANGES[name]} <code class="muted">${name}</code>` : requestTitle(name)}
+  <//>
+`;
+
 export function PickType({ names, pick }) {
   return html`
     <div class="card">
       <${Empty}
         icon="pen"
         title="Pick a request type"
-        actions=${POPULAR.map(
-          (name) => html`<${Button} kind="small" onClick=${() => pick(name)}>${requestTitle(name)}<//>`,
-        )}
+        actions=${POPULAR.map((name) => html`<${TypeButton} name=${name} pick=${pick} />`)}
       >
         ${
           names
@@ -102,6 +107,7 @@ export function TypePicker({ names, value, pick }) {
     setText(event.target.value);
     if (names.includes(event.target.value)) pick(event.target.value);
   };
+  const changes = names.filter((name) => CHANGES[name]);
   const wanted = text.trim();
   const found = wanted && !names.includes(wanted) ? typesWith(wanted, names) : [];
   const isUnknown = wanted && names.length > 0 && !names.includes(wanted) && !found.length;
@@ -122,15 +128,15 @@ export function TypePicker({ names, value, pick }) {
           onKeyDown=${(event) => event.key === "Enter" && wanted && enter()}
         />
         <datalist id="request-types">
-          ${names.map((name) => html`<option value=${name}>${requestTitle(name)}</option>`)}
+          ${[...new Set([...changes, ...names])].map(
+            (name) => html`<option value=${name}>${CHANGES[name] ?? requestTitle(name)}</option>`,
+          )}
         </datalist>
         ${
           found.length > 0 &&
           html`
             <div class="row" role="group" aria-label="Types that match">
-              ${found
-                .slice(0, MAX_FOUND)
-                .map((name) => html`<${Button} kind="small" onClick=${() => pick(name)}>${requestTitle(name)}<//>`)}
+              ${found.slice(0, MAX_FOUND).map((name) => html`<${TypeButton} key=${name} name=${name} pick=${pick} />`)}
               ${found.length > MAX_FOUND && html`<span class="muted small">and ${found.length - MAX_FOUND} more</span>`}
             </div>
           `

@@ -1,7 +1,7 @@
 // The dialog with the steps that move a Web Connector to a new computer.
 import { html, useState } from "../vendor/preact.js";
 import { ActionButton, Dialog } from "../lib/dialogs.js";
-import { MOVE, RemoveFromOld } from "../lib/new_computer.js";
+import { INSTALL, MOVE, RemoveFromOld } from "../lib/new_computer.js";
 import { session } from "../lib/session.js";
 import { Button } from "../lib/ui.js";
 import { downloadQwc, NewPassword, OnboardingLink, Password } from "./web_connector_setup.js";
@@ -17,12 +17,13 @@ export function MoveComputer({ connection, onClose }) {
       actions=${html`<${Button} kind="primary" onClick=${onClose}>Done<//>`}
     >
       <ol class="moves stack">
+        <li><p>${INSTALL}</p></li>
         <li><p><${RemoveFromOld} /></p></li>
         <li>
           <div class="stack tight">
             <p>
               Give whoever sets up the new computer an onboarding link, or a new password and the .qwc file. A new
-              password locks out the old computer.
+              password locks out the old computer at once, so make it on the day of the move.
             </p>
             ${
               !mayHandOver() &&

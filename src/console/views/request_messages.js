@@ -2,6 +2,7 @@
 import { html } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { url } from "../lib/router.js";
+import { UNCLEAR } from "../lib/sendings.js";
 import { fullTime, plural } from "../lib/text.js";
 import { Skeleton } from "../lib/ui.js";
 
@@ -18,8 +19,7 @@ const KINDS = {
 /** Returns the messages of a record that are known, `[{name, at}]`, oldest first. */
 function messagesOf({ messages, first_sent_at: first, sent_at: last, sent_in_sessions: times }) {
   if (messages) return messages.map(({ kind, sent_at: at }) => ({ name: KINDS[kind] ?? kind, at }));
-  const unclear = "Latest: the write again, or the question whether QuickBooks has executed it";
-  const latest = !first ? "Latest" : times > 1 ? unclear : KINDS.status_check;
+  const latest = !first ? "Latest" : times > 1 ? UNCLEAR : KINDS.status_check;
   return [
     ...(first ? [{ name: "The write, whose response was lost", at: first }] : []),
     ...(last && last !== first ? [{ name: latest, at: last }] : []),
@@ -33,7 +33,7 @@ function missingOf({ messages, first_sent_at: first, sent_in_sessions: sessions 
     return `${earlier}The text of a query is not kept. It asks for the object by its name or its number.`;
   }
   const times = `The request itself was sent in ${plural(sessions, "session")}. `;
-  return `${sessions > 1 ? times : ""}Messages ${first ? "between these" : "before the latest one"} are not kept.`;
+  return `${sessions > 1 ? times : ""}The record keeps only the ${first ? "first and the " : ""}latest message.`;
 }
 
 /** Returns the session of a message. A connection has one session at a time. */
