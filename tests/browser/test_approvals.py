@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -44,6 +45,21 @@ def test_a_write_is_approved_as_it_is_shown_and_leaves_the_queue(console: Consol
     approval = connection.record(first)["approval"]
     assert (approval["decision"], approval["revision"]) == ("approved", 1)
     assert decision(connection, second) is None
+
+
+def test_a_write_is_by_the_name_of_its_key(console: Console) -> None:
+    connection = console.service.connection()
+    created = console.service.operate(
+        "create_key", app_id=console.service.app_id, scope="propose", name="Month-end import"
+    )
+    first, _ = propose(connection, *invoices("7003", "7004"), key=str(created["api_key"]))
+    reads: list[str] = []
+    console.page.on("request", lambda one: reads.append(one.url))
+    console.sign_in(f"/app/approvals?connection={connection.id}")
+
+    author = row(console, "7004").get_by_title(connection.record(first)["approval"]["queued_by"])
+    expect(author).to_have_text("Month-end import")
+    assert len([one for one in reads if re.search("/api/v1/queued_requests/[^/]+$", one)]) == 1
 
 
 def test_a_write_that_has_changed_is_shown_again_before_it_can_be_approved(console: Console) -> None:

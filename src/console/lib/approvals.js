@@ -28,6 +28,8 @@ const PAGE_SIZE = 100;
 const MAX_CONNECTIONS = 10;
 const PER_CONNECTION = 25;
 const PARALLEL = 3;
+/** A look reads one record of up to this many authors whose names are not known yet. */
+const MAX_AUTHORS = 9;
 /** A call decides about up to 100 requests. */
 const PER_CALL = 100;
 
@@ -40,15 +42,57 @@ const PER_CALL = 100;
 export async function readQueue(id, signal) {
   const { waiting, isAll } = id ? await oneConnection(id, signal) : await allConnections(signal);
   const chosen = waiting.slice(0, MAX_CONNECTIONS);
-  /** @type {Group[]} */
-  const groups = [];
-  for (let at = 0; at < chosen.length; at += PARALLEL)
-    groups.push(
-      ...(await Promise.all(
-        chosen.slice(at, at + PARALLEL).map((one) => readGroup(one, id ? PER_CALL : PER_CONNECTION, signal)),
-      )),
-    );
+  const groups = await inParts(chosen, (one) => readGroup(one, id ? PER_CALL : PER_CONNECTION, signal));
+  await readAuthors(
+    groups.flatMap(({ items }) => items.map(({ record }) => record)),
+    signal,
+  );
   return { groups: groups.filter(({ total }) => total > 0), others: waiting.slice(MAX_CONNECTIONS), isAll };
+}
+
+/**
+ * Returns what `read` returns for each of a list, with a few calls at once.
+ *
+ * @template One, Read
+ * @param {One[]} list
+ * @param {(one: One) => Promise<Read>} read
+ */
+async function inParts(list, read) {
+  /** @type {Read[]} */
+  const all = [];
+  for (let at = 0; at < list.length; at += PARALLEL)
+    all.push(...(await Promise.all(list.slice(at, at + PARALLEL).map(read))));
+  return all;
+}
+
+/**
+ * Who queued writes, by the id in their `approval`.
+ *
+ * @type {Map<string, {type: string, name: string | null}>}
+ */
+const authors = new Map();
+
+/**
+ * Returns who queued a write, or undefined if that was not read. Lists do not say it.
+ *
+ * @param {Queued} record
+ */
+export const authorOf = ({ approval, queued_by: author }) => author ?? authors.get(approval.queued_by);
+
+/**
+ * Reads one record of each author that is not known yet.
+ *
+ * @param {Queued[]} records
+ * @param {AbortSignal} [signal]
+ */
+async function readAuthors(records, signal) {
+  const unknown = records.filter((one) => one.approval?.queued_by && !authorOf(one));
+  const ids = new Map(unknown.map((one) => [one.approval.queued_by, one.id]));
+  await inParts([...ids].slice(0, MAX_AUTHORS), async ([author, id]) => {
+    // The record may be gone. Its author is then shown by the id until the next look.
+    const record = await readRecord(id, signal).catch(() => null);
+    if (record?.queued_by) authors.set(author, record.queued_by);
+  });
 }
 
 /**

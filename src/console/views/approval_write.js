@@ -1,7 +1,7 @@
 // A write that waits for approval: in words, as a table, and its buttons.
 import { html, useState } from "../vendor/preact.js";
 import { PersonName } from "../lib/account.js";
-import { readRecord, refusalOf } from "../lib/approvals.js";
+import { authorOf, readRecord, refusalOf } from "../lib/approvals.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -137,10 +137,12 @@ function About({ record, isOwn }) {
 }
 
 /** The name of whoever queued a write, or an id. */
-function QueuedBy({ record: { approval, queued_by: author } }) {
-  if (author?.type === "person") return html`<${PersonName} name=${author.name} />`;
-  if (author?.name && author.id === approval.queued_by) return html`<${Foreign} text=${author.name} />`;
-  return html`<code>${approval.queued_by ?? "an unknown key"}</code>`;
+function QueuedBy({ record }) {
+  const { queued_by: id } = record.approval;
+  const author = authorOf(record);
+  if (author?.type === "person") return html`<span title=${id}><${PersonName} name=${author.name} /></span>`;
+  if (author?.name) return html`<span title=${id}><${Foreign} text=${author.name} /></span>`;
+  return html`<code>${id ?? "an unknown key"}</code>`;
 }
 
 function Content({ record, tree }) {
