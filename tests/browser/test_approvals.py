@@ -217,6 +217,6 @@ def test_the_page_of_a_write_has_the_reason_of_the_program_that_proposed_it(cons
     record = connection.queue({**body, "approval": "required"})
     console.sign_in(f"/app/queued_requests/{record['id']}")
 
-    details = console.page.locator("dl.facts")
+    details = console.page.locator("dl.facts:not(.execution)")
     expect(details).to_contain_text("Label assistant", use_inner_text=True)
     expect(details).to_contain_text(f"reason: {reason}")
