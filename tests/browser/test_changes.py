@@ -380,5 +380,10 @@ def test_drafts_of_changes_of_two_objects_do_not_mix(console: Console) -> None:
 
     console.open(address + ids[1])
     console.sees("Read the customer as it is now, then change it.")
+    console.button("Change another customer").click()
+    read(console, connection, "Full name of the customer", "Ada Kern")
+    control(console, "Phone").fill("555-0122")
+    console.open(address + ids[1])
+    console.sees("Read the customer as it is now, then change it.")
     console.open(address + ids[0])
     expect(control(console, "Phone")).to_have_value("555-0111")

@@ -423,3 +423,14 @@ def test_failing_webhooks_are_counted_and_lead_to_their_requests(console: Consol
     console.page.get_by_role("link", name="Show all that are tried again (1)").click()
     expect(console.page.locator("table.requests tbody tr")).to_have_count(1)
     expect(console.page.get_by_label("Webhook", exact=True)).to_have_value("retrying")
+
+
+def test_a_reader_who_chooses_search_can_type_at_once(console: Console) -> None:
+    console.sign_in("/app")
+    console.page.get_by_role("navigation").get_by_role("link", name="Search").click()
+    field = console.page.get_by_label("Search the requests of all connections")
+    expect(field).to_be_focused()
+    console.page.keyboard.type("order-77")
+    console.page.keyboard.press("Enter")
+
+    console.page.wait_for_url("**/search?search=order-77")

@@ -34,6 +34,19 @@ test("beyond the limits, the oldest drafts give way", () => {
   );
 });
 
+test("a draft is found by the name that an earlier console gave it, and one of an object is another one", () => {
+  const former = "qbxml-queue.draft.app.c.InvoiceModRq.";
+  drafts.writeDraft(former, { text: "former" });
+  drafts.writeDraft(drafts.draftKey("app", { connection: "c", type: "InvoiceModRq", object: "29C-1" }), {
+    text: "own",
+  });
+  const found = drafts.draftsOf("app").map((one) => [one.object, drafts.readDraft(drafts.draftKey("app", one)).text]);
+  assert.deepEqual(found.sort(), [
+    ["", "former"],
+    ["29C-1", "own"],
+  ]);
+});
+
 test("a draft that moves to another connection loses its key and its query, and replaces no draft", () => {
   drafts.writeDraft(key("A"), { text: "a", idempotencyKey: "k", unanswered: 1, reading: "1" });
   drafts.moveDraft(key("A"), key("B"));

@@ -3,8 +3,8 @@ import { test } from "node:test";
 
 import { editing, incompleteDates, withOthers } from "../../src/console/lib/incomplete_dates.js";
 
-const input = (type, isIncomplete, place, customError = "") => {
-  const validity = { valid: !isIncomplete, customError: Boolean(customError) };
+const input = (type, isIncomplete, place, customError = "", rangeUnderflow = false) => {
+  const validity = { valid: !isIncomplete, customError: Boolean(customError), rangeUnderflow };
   const made = { type, validity, validationMessage: customError };
   if (place) editing(place)(made);
   return made;
@@ -18,11 +18,13 @@ test("a date that is not complete is a problem of what its input edits", () => {
     input("date", true, { field: "send_by" }),
     input("date", true, { field: "send_by" }, "Enter the date too."),
     input("number", true),
+    input("date", true, { field: "send_by" }, "", true),
   ]);
   assert.deepEqual(found, [
     { element, message: "Enter the whole time, or none." },
     { field: "send_by", message: "Enter the whole date." },
     { field: "send_by", message: "Enter the date too." },
+    { field: "send_by", message: "Enter a date from 2000 on." },
   ]);
 
   const other = { element: { name: "Name", text: "" }, message: "Name is required." };

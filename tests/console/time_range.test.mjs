@@ -17,6 +17,10 @@ test("each period of the failures has words, and one that the reader entered has
   for (const range of [undefined, "", "custom", "hour", "constructor"])
     assert.equal(periodOf({ range, from }), "this period");
   for (const range of OF_FAILURES) assert.equal(periodOf({ range, from: "yesterday" }), "this period");
+  for (const range of OF_FAILURES) {
+    const kept = new Date(Date.parse(rangeOf(range).from) - 40 * 86_400_000).toISOString();
+    assert.equal(periodOf({ range, from: kept }), "this period");
+  }
 });
 
 test("the last month is the calendar month before this one, in any time zone", () => {

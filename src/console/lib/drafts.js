@@ -18,7 +18,7 @@ const MAX_CHARACTERS = 2_000_000;
  * @param {{connection?: string, type: string, from?: string, object?: string}} place
  */
 export const draftKey = (app, { connection = "", type, from = "", object = "" }) =>
-  `${PREFIX}${app}.${connection}.${type}.${from}.${object}`;
+  `${PREFIX}${app}.${connection}.${type}.${from}${object && `.${object}`}`;
 
 const keys = () => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
 
@@ -83,7 +83,7 @@ export function draftsOf(app) {
   return keys()
     .filter((key) => key.startsWith(`${PREFIX}${app}.`))
     .map((key) => {
-      const [, connection, type, from, object] = key.slice(PREFIX.length).split(".");
+      const [, connection, type, from, object = ""] = key.slice(PREFIX.length).split(".");
       return { key, connection, type, from, object, at: readDraft(key)?.at };
     })
     .filter(({ at }) => at)

@@ -7,6 +7,7 @@
 
 /** @type {Record<string, string>} */
 const MESSAGES = { date: "Enter the whole date.", time: "Enter the whole time, or none." };
+const TOO_EARLY = "Enter a date from 2000 on.";
 
 /**
  * What each input edits: an element of a tree, or a field of the draft.
@@ -35,7 +36,8 @@ export const incompleteDates = (inputs) =>
     .filter(({ validity }) => !validity.valid)
     .flatMap((input) => {
       const place = places.get(input);
-      const message = input.validity.customError ? input.validationMessage : MESSAGES[input.type];
+      const { customError, rangeUnderflow } = input.validity;
+      const message = rangeUnderflow ? TOO_EARLY : customError ? input.validationMessage : MESSAGES[input.type];
       return place && message ? [{ ...place, message }] : [];
     });
 

@@ -3,7 +3,7 @@ import { html, useRef, useState } from "../vendor/preact.js";
 import { UTC } from "./moments.js";
 
 /** With less, a year that is still being typed would be a year: 0002, 0020, 0202. */
-const FIRST_DAY = "2000-01-01";
+export const FIRST_DAY = "2000-01-01";
 const LAST_DAY = "9999-12-31";
 
 const HALF_DATE = "Enter the whole date.";
@@ -54,7 +54,13 @@ export function MomentInput({ label, value, isEnd = false, change, names, as = U
         value=${shown.date}
         ...${handlers}
       />
-      <input type="time" aria-label="${label}, time (optional)" value=${shown.time} ...${handlers} />
+      <input
+        type="time"
+        aria-label="${label}, time (optional)"
+        disabled=${names?.disabled}
+        value=${shown.time}
+        ...${handlers}
+      />
       <span class="problem" role="status">${!edits && wasLeft && typed.problem && `Not used: ${typed.problem}`}</span>
     </span>
   `;

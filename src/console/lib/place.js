@@ -9,7 +9,10 @@ let stopFocusing = () => {};
 let stopRestoring = () => {};
 let isRestoring = false;
 
-/** Gives the focus to the heading of the view as soon as it is there, unless the reader has put it elsewhere. */
+/**
+ * Gives the focus to the heading of the view as soon as it is there, or to the field that it begins with, unless the
+ * reader has put it elsewhere.
+ */
 export function focusHeading() {
   stopFocusing();
   const main = document.getElementById("content");
@@ -19,8 +22,9 @@ export function focusHeading() {
   const focus = () => {
     const heading = main.querySelector("h1");
     if (!heading || document.activeElement !== document.body) return;
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true });
+    const first = main.querySelector("[data-first=true]");
+    if (!first) heading.tabIndex = -1;
+    /** @type {HTMLElement} */ (first ?? heading).focus({ preventScroll: true });
   };
   // A view draws its heading again when its data arrive.
   const observer = new MutationObserver(focus);

@@ -59,12 +59,15 @@ export function rangeConditions({ from, to, time, sort }) {
 }
 
 /**
- * Returns one of the ranges in a sentence, or one that the reader entered: "the last 7 days", "October 2026".
+ * Returns one of the ranges in a sentence: "the last 7 days", "October 2026". An address that was kept, or that comes
+ * from another zone, has the bounds of another time: that is "this period".
  *
  * @param {{range: string, from?: string}} range
  */
 export function periodOf({ range, from = "" }) {
-  if (!OF_FAILURES.includes(range) || Number.isNaN(Date.parse(from))) return "this period";
+  if (!OF_FAILURES.includes(range)) return "this period";
+  const difference = Math.abs(Date.parse(rangeOf(range).from ?? "") - Date.parse(from));
+  if (!(difference <= (range === "calendar" ? 0 : 24 * HOUR))) return "this period";
   if (range !== "calendar") return `the ${RANGES[range][0].toLowerCase()}`;
   return new Date(from).toLocaleDateString(undefined, { month: "long", year: "numeric" });
 }

@@ -102,6 +102,13 @@ export const WebhookBadge = ({ state }) => {
   return html`<${Badge} tone=${tone}>${name}<//>`;
 };
 
+/** Keeps a date on one line, and a time on one. Not every browser has a lookbehind. */
+const unbroken = (words) =>
+  words
+    .split(", ")
+    .map((part) => part.replaceAll(" ", "\u00a0"))
+    .join(", ");
+
 /** Shows when a moment is (`ago`), with its exact time on hover, or `passed` if a coming one has passed. */
 export function Ago({ at, short, passed }) {
   const [, tick] = useState(0);
@@ -111,7 +118,7 @@ export function Ago({ at, short, passed }) {
   }, []);
   if (!at) return html`<span class="muted">Never</span>`;
   const words = passed ? due(at, passed) : short ? agoShort(at) : ago(at);
-  return html`<time datetime=${at} title=${fullTime(at)}>${words.replaceAll(/(?<!,) /g, "\u00a0")}</time>`;
+  return html`<time datetime=${at} title=${fullTime(at)}>${unbroken(words)}</time>`;
 }
 
 /** Says how old the copy is that programs have of the books. */

@@ -4,7 +4,7 @@ import { call, useLoad } from "../lib/api.js";
 import { baseOf, CHANGES, changeRequest, editedOf, isChange, objectOfChange, readingQuery } from "../lib/changes.js";
 import { matching } from "../lib/offers.js";
 import { isOutdated, newKey } from "../lib/queue_again.js";
-import { url } from "../lib/router.js";
+import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { ENDED, messageOf } from "../lib/text.js";
 import { formTree } from "../lib/trees.js";
@@ -24,7 +24,7 @@ export function differenceIn(draft) {
 }
 
 /** `edit` takes changes of the draft. Other arguments are those of `SimpleForm`. */
-export function ChangeForm({ type, draft, edit, target, source, askForTarget, ...rest }) {
+export function ChangeForm({ type, draft, edit, target, source, object, askForTarget, ...rest }) {
   const { base, edited } = draft;
   const { form, noun } = CHANGES[type.name];
   const restart = () => edit({ ...UNREAD, former: base, tree: changeOf(draft) });
@@ -35,7 +35,7 @@ export function ChangeForm({ type, draft, edit, target, source, askForTarget, ..
       edit({ ...UNREAD, base: now, edited: editedOf(type, now, draft.tree, draft.former), readBy: { id, at } });
     };
     return html`
-      <${ReadObject} ...${{ type, draft, edit, target, source, askForTarget, take }} offers=${rest.offers} />
+      <${ReadObject} ...${{ type, draft, edit, target, source, object, askForTarget, take }} offers=${rest.offers} />
     `;
   }
   const formerOf = (tree, path) => textIn(formerTree(base, tree), path);
@@ -48,7 +48,7 @@ export function ChangeForm({ type, draft, edit, target, source, askForTarget, ..
         <${Ago} at=${draft.readBy.at} />
       </span>
       <${Button} kind="small" icon="refresh" onClick=${restart}>Read the ${noun} again<//>
-      ${!isChanged && !source && html`<${Another} ...${{ type, edit }} />`}
+      ${!isChanged && !source && html`<${Another} ...${{ type, edit, target, object }} />`}
     </p>
     <${SimpleForm} ...${rest} form=${form} type=${type} tree=${edited} formerOf=${formerOf} />
     ${base.children.some(isGroup) && html`<p class="muted small">Groups of lines stay as they are.</p>`}
@@ -66,12 +66,14 @@ export function ChangeForm({ type, draft, edit, target, source, askForTarget, ..
 /** Of a draft whose object is to be read. */
 const UNREAD = { base: undefined, edited: undefined, former: undefined, reading: undefined };
 
-/** Lets a person name another object in place of the one that was read. */
-const Another = ({ type, edit }) => html`
-  <${Button} kind="small" onClick=${() => edit({ ...UNREAD, tree: formTree(type) })}>
-    Change another ${CHANGES[type.name].noun}
-  <//>
-`;
+/** Lets a person name another object in place of the one that was read. The draft of an `object` stays that of it. */
+function Another({ type, edit, target, object }) {
+  const change = () =>
+    object
+      ? navigate(url("/compose", { connection: target?.id, type: type.name }))
+      : edit({ ...UNREAD, tree: formTree(type) });
+  return html`<${Button} kind="small" onClick=${change}>Change another ${CHANGES[type.name].noun}<//>`;
+}
 
 /** The change so far, to be put on an object that is read again. */
 const changeOf = ({ tree, base, edited }) => changeRequest(tree.name, base, edited);
@@ -88,7 +90,7 @@ const textIn = (tree, path) =>
   path.split("/").reduce((at, name) => at?.children?.find((one) => one.name === name), tree)?.text ?? "";
 
 /** Asks QuickBooks for an object with a query, which a person starts, and takes the one that is meant. */
-function ReadObject({ type, draft, edit, target, source, askForTarget, offers, take }) {
+function ReadObject({ type, draft, edit, target, source, object, askForTarget, offers, take }) {
   const { form, noun, by, id } = CHANGES[type.name];
   const [entered, setEntered] = useState("");
   const [state, setState] = useState({});
@@ -175,7 +177,7 @@ function ReadObject({ type, draft, edit, target, source, askForTarget, offers, t
             : html`<span class="muted">${session.refusal}</span>`
         }
         ${isWaiting && html`<${Button} kind="small" onClick=${() => edit({ reading: undefined })}>Stop waiting<//>`}
-        ${known && !isWaiting && !source && html`<${Another} ...${{ type, edit }} />`}
+        ${known && !isWaiting && !source && html`<${Another} ...${{ type, edit, target, object }} />`}
         <${Progress} reading=${isWaiting && reading} query=${query} />
       </div>
       ${known && state.problem && html`<p class="problem" role="alert">${state.problem}</p>`}

@@ -214,7 +214,7 @@ function Draft({ type, place, target, askForTarget, source, object }) {
               <div class="body stack">
                 <${Version} version=${version} target=${target} choose=${(next) => edit({ version: next })} />
                 <${forms[mode]}
-                  ...${{ type, draft, edit, target, source, askForTarget, problems, offers }}
+                  ...${{ type, draft, edit, target, source, object, askForTarget, problems, offers }}
                   form=${simple}
                   group=${type.content}
                   tree=${tree}

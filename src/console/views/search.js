@@ -50,6 +50,7 @@ export default function Search({ query }) {
             placeholder=${`Customer, number, label, ${isPart ? "“invoice add”" : "ID"}, error`}
             value=${text}
             change=${setText}
+            isFirst=${!phrase}
           />
           <${Button} kind="primary" type="submit" disabled=${!text.trim()}>Search<//>
         </div>

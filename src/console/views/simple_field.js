@@ -2,7 +2,7 @@
 import { html, useRef, useState } from "../vendor/preact.js";
 import { nodesAt, textAt } from "../lib/form_tree.js";
 import { editing } from "../lib/incomplete_dates.js";
-import { MomentInput } from "../lib/moment_input.js";
+import { FIRST_DAY, MomentInput } from "../lib/moment_input.js";
 import { LOCAL } from "../lib/moments.js";
 import { typedNumber } from "../lib/money.js";
 import { hintOf, matching } from "../lib/offers.js";
@@ -156,7 +156,7 @@ function Control({ field, facts, node, control, isDisabled, isKept, isCell, at }
       </select>
     `;
   }
-  if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL.enteredFor(node.text, field.isEnd).date))
+  if (facts.base === "DATETIMETYPE" && (!node.text || LOCAL.enteredFor(node.text, field.isEnd).date >= FIRST_DAY))
     return html`
       <${MomentInput}
         label=${field.label}
