@@ -31,6 +31,7 @@ _LINE_BREAK = re.compile(r"\s*\n\s*(?:#\s+)?")
 _DECISION = re.compile(r"\b(?:[Dd]ecisions? |docs/decisions/)(\d{4})((?:(?:, | and |, and )\d{4})*)")
 _PATH = re.compile(r"`((?:benchmarks|events|local|simulator|src|tests|tools)/[\w./-]+)`")
 _PACKAGE_INDEX = re.compile(r"\b(?:pypi|pythonhosted|npmjs)\.(?:org|com)\b")
+_MERGE = re.compile(r"(?m)^(?:<{7}|>{7}) ")
 _MODULE = re.compile(r"python -m ((?:benchmarks|local|simulator|tests|tools)(?:\.\w+)*)")
 
 
@@ -102,6 +103,12 @@ def test_no_document_outside_the_repository_is_cited() -> None:
     stale = {name_of(path): marks for path in FILES if (marks := STALE.findall(path.read_text(encoding="utf-8")))}
 
     assert stale == {}
+
+
+def test_no_document_has_the_marks_of_a_merge() -> None:
+    marked = [name_of(path) for path in FILES if _MERGE.search(path.read_text(encoding="utf-8"))]
+
+    assert marked == []
 
 
 def test_no_file_has_the_address_of_a_package_index() -> None:
