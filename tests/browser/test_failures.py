@@ -133,7 +133,10 @@ def test_requests_that_were_queued_again_are_not_counted_among_the_failures(cons
 
     other.service.call("POST", f"/api/v1/queued_requests/{failed_in(other)}/queue_again")
     console.open(f"/app/failures?range=custom&from={now}")
-    console.button("Show 1 cause whose requests were all queued again").click()
+    console.page.set_viewport_size({"width": 390, "height": 900})
+    expect(console.button("Show 1 cause with all queued again")).to_be_visible()
+    assert console.page.evaluate("document.documentElement.scrollWidth") == 390
+    console.button("Show 1 cause with all queued again").click()
     expect(group(console, "3120 ·")).to_contain_text("2 queued again")
     expect(group(console, "3120 ·").get_by_role("button", name="Queue again")).to_have_count(0)
 

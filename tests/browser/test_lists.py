@@ -187,8 +187,8 @@ def test_a_label_is_shown_whole_beside_a_long_subject(console: Console, width: i
     ("fields", "says"),
     [
         ({"paused_at": "2026-03-01T12:00:00Z"}, "no session until it is resumed"),
-        ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session in"),
-        ({}, "Not paused, next session not known"),
+        ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session Jan 1, 2999"),
+        ({}, "Not paused. The time of the next session is not known."),
     ],
 )
 def test_the_head_of_a_connection_says_whether_it_is_paused_and_when_it_calls_next(

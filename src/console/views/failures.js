@@ -244,7 +244,7 @@ function Groups({ kind, name, data, period, longer, change, done }) {
               hidden > 0 &&
               html`
                 <${Button} kind="small" onClick=${() => setShowsDone(true)}>
-                  Show ${plural(hidden, "cause")} whose requests were all queued again
+                  Show ${plural(hidden, "cause")} with all queued again
                 <//>
               `
             }
