@@ -97,8 +97,7 @@ export function RangeSelect({ from, to, range, time, change, any = "Any time", r
 
 /**
  * Says which range of time is listed. A range that the reader entered can be changed, and is said in words too: a date
- * alone means its whole day. `what` names the time that is
- * meant; `children`, if there are any, show it.
+ * alone means its whole day. `what` names the time that is meant; `children`, if there are any, show it.
  */
 export function RangeBar({ what, from, to, range, change, children }) {
   if (!from && !to) return null;

@@ -543,7 +543,7 @@ class QueuedRequest:
             state = None if self.state is State.WAITING else self.state
             updated_at = None if self.updated_at == self.inserted_at else self.updated_at
             claim = Claim(claim.session_id, state, updated_at)
-        # One copy of a record with so many fields, because each copy takes as long as reading a small response.
+        # One copy in place of several: a record has many fields, and a message set ends in twenty transitions.
         return replace(
             self,
             state=to,

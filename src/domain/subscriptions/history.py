@@ -27,7 +27,7 @@ MAX_ANSWER_BYTES = 3_000_000
 
 
 NAMES = ("RefNumber", "Name", "FullName")
-"""The elements by which people call a record."""
+"""The elements with the number and the names of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class HistoryFilter:
 
 
 def _names(content: Mapping[str, Any]) -> set[str]:
-    """Return what a record is called, folded."""
+    """Return the id, the number and the names of a record, folded."""
     record = content.get("record") or {}
     return {str(name).casefold() for name in (content["id"], *map(record.get, NAMES)) if name is not None}
 
