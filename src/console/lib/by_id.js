@@ -6,7 +6,7 @@ const WHOLE_ID = new RegExp(`^${ID}$`);
 const ABSENT = new Set([404, 410]);
 
 /**
- * Returns the ID that a text is, in lower case, or null.
+ * Returns a text in lower case if it is an ID, or null.
  *
  * @param {string} text
  */

@@ -94,7 +94,7 @@ export function readingQuery({ form, id, query, by, with: more = {} }, tree, ent
 }
 
 /**
- * Returns the change, without any change yet, of the object with this id.
+ * Returns an empty change of the object with this id.
  *
  * @param {RequestType} type
  * @param {string} object
