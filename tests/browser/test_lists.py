@@ -187,7 +187,7 @@ def test_a_label_is_shown_whole_beside_a_long_subject(console: Console, width: i
     ("fields", "says"),
     [
         ({"paused_at": "2026-03-01T12:00:00Z"}, "no session until it is resumed"),
-        ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session Jan 1, 2999"),
+        ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session expected by Jan 1"),
         ({}, "Not paused. The time of the next session is not known."),
     ],
 )

@@ -851,6 +851,15 @@ def test_a_contact_is_one_call_and_its_change_two_and_one_if_nothing_changes(ben
         assert bench.calls.take() == calls
 
 
+def test_a_connection_is_read_with_the_front_of_its_queue(bench: Bench) -> None:
+    """A query that finds nothing, and one more for a priority in use, each half a read unit."""
+    event = api_event("GET", f"/api/v1/connections/{CONNECTION_ID}", authorizer={"app_id": APP_ID, "scope": "full"})
+    for queries in (1, 2):
+        calls = waited(bench, event, "get_connection")
+        assert [calls[name] for name in READS] == [1, 0, queries]
+        bench.queue_without_key()
+
+
 def test_the_statistics_of_a_connection_are_three_calls_and_three_more_with_a_queue_and_failures(bench: Bench) -> None:
     """Connection, counts and the empty queue; then another priority of the queue, and failures with their index."""
     overviews = Overviews(bench.store, bench.clock)

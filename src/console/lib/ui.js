@@ -121,10 +121,13 @@ export function Ago({ at, short, passed }) {
   return html`<time datetime=${at} title=${fullTime(at)}>${unbroken(words)}</time>`;
 }
 
-/** Says how old the copy is that programs have of the books. */
-export const CopyAsOf = ({ at }) => html`
-  Copy as of${" "}<time class="nowrap" datetime=${at} title=${fullTime(at)}>${asOf(at)}</time>
+/** The time of day of a moment, and of another day the day too. */
+export const At = ({ moment }) => html`
+  <time class="nowrap" datetime=${moment} title=${fullTime(moment)}>${asOf(moment)}</time>
 `;
+
+/** Says how old the copy is that programs have of the books. */
+export const CopyAsOf = ({ at }) => html`Copy as of${" "}<${At} moment=${at} />`;
 
 export function Note({ tone = "", icon, title, children, role }) {
   const picture = icon ?? (tone === "green" ? "check" : tone ? "alert" : "info");

@@ -8,6 +8,7 @@ import { session } from "../lib/session.js";
 import { canResume, health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
+  At,
   Badge,
   CopyAsOf,
   Empty,
@@ -125,12 +126,19 @@ export function ConnectionFrame({ id, tab, children }) {
   `;
 }
 
-/** Whether a connection is paused, and when its next session is expected. */
+/** Reasons of a connection that end at the time of its next session. */
+const STARTS_AT = new Set(["outside_sync_window", "quickbooks_failing"]);
+
+/**
+ * Whether a connection is paused, and by when its next session is expected. The Web Connector may call sooner, so no
+ * time runs down.
+ */
 function Next({ connection }) {
   const { paused_at: paused, next_session_at: next } = connection;
   if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
   if (!next) return "Not paused. The time of the next session is not known.";
-  return html`Not paused, next session <${Ago} at=${next} passed="due now" />`;
+  const when = STARTS_AT.has(connection.waiting_reason?.code) ? "not before" : "expected by";
+  return html`Not paused, next session ${when} <${At} moment=${next} />`;
 }
 
 const PAUSE =

@@ -15,7 +15,7 @@ import {
   titleOf,
 } from "../lib/subscriptions.js";
 import { count, fullTime, originOf, plural } from "../lib/text.js";
-import { Ago, Badge, Button, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
+import { Ago, At, Badge, Button, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { RecordChanges } from "./record_changes.js";
 import { SubscriptionForm } from "./subscription_form.js";
@@ -125,9 +125,9 @@ function Subscription({ one, connection, edit, done }) {
   `;
 }
 
-/** When the next call is expected, if the service knows. */
+/** By when the next call is expected, if the service knows. */
 const Expected = ({ connection }) =>
-  connection.next_session_at && html`It is expected <${Ago} at=${connection.next_session_at} passed="now" />.`;
+  connection.next_session_at && html`It is expected by <${At} moment=${connection.next_session_at} />.`;
 
 const REMEDY =
   "Open QuickBooks with the right company file, close its dialog boxes, and choose Update Selected in the Web Connector.";

@@ -147,7 +147,7 @@ def _next_session(
             "If the Web Connector has stopped, choose Update Selected in it to start a new session.",
         )
     session_at = next_session_at(connection, now, waits_since) if connection else None
-    expected = f", which is expected at {timestamp(session_at)}" if session_at else ""
+    expected = f", which is expected by {timestamp(session_at)}" if session_at else ""
     return WaitingReason(
         "next_session",
         f"It will be sent{again} when the Web Connector next calls{expected}.",
@@ -227,7 +227,7 @@ def of_connection(connection: Connection, now: datetime, waits_since: str | None
 
 def _not_seen(missed: MissedCalls) -> str:
     is_counted = missed.number <= MAX_COUNTED_MISSED
-    # Without a waiting request, some missed calls are not known, so a list of requests can count more of them.
+    # Which calls are recorded depends on `waits_since`, so more calls may have been missed than are known.
     number = f"At least {missed.number}" if is_counted else f"More than {MAX_COUNTED_MISSED}"
     return f"{number} calls missed since {missed.last_call}, when the Web Connector was last seen."
 

@@ -180,12 +180,15 @@ class QwcView(TypedDict):
     qwc: str
 
 
-def connection(stored: Connection, now: datetime, onboarding_url: str | None = None) -> ConnectionView:
+def connection(
+    stored: Connection, now: datetime, onboarding_url: str | None = None, *, waits_since: str | None = None
+) -> ConnectionView:
     """Return the view of a connection, with its waiting reason at `now`. It contains nothing about its password.
 
+    `waits_since` is that of `of_connection`.
     Only the response to the creation of an onboarding link has its URL, because the token is stored as a hash.
     """
-    session_at = next_session_at(stored, now)
+    session_at = next_session_at(stored, now, waits_since)
     window, link = stored.sync_window, stored.onboarding
     return {
         "id": stored.id,
@@ -221,8 +224,8 @@ def connection(stored: Connection, now: datetime, onboarding_url: str | None = N
         "onboarding_expires_at": link.expires_at if link else None,
         "next_session_at": timestamp(session_at) if session_at else None,
         "copied_at": stored.copied_at,
-        "waiting_reason": waiting_reason(of_connection(stored, now)),
-        "warnings": [warning(one) for one in warnings(stored, now)],
+        "waiting_reason": waiting_reason(of_connection(stored, now, waits_since)),
+        "warnings": [warning(one) for one in warnings(stored, now, waits_since)],
         "links": {
             "self": f"/api/v1/connections/{stored.id}",
             "ui": f"/app/connections/{stored.id}",

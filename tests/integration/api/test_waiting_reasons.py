@@ -78,7 +78,7 @@ def test_a_record_says_how_many_requests_are_ahead(deployment: Deployment) -> No
     assert reasons[2]["message"] == "2 requests are sent before it."
 
 
-def test_a_list_and_the_statistics_count_missed_calls_from_the_request_that_has_waited_longest(
+def test_a_list_a_connection_and_the_statistics_count_missed_calls_from_the_request_that_has_waited_longest(
     deployment: Deployment,
 ) -> None:
     """Calls without work are recorded every ten minutes. So only a request that waits shows that calls are missed."""
@@ -94,7 +94,8 @@ def test_a_list_and_the_statistics_count_missed_calls_from_the_request_that_has_
 
     assert [one["waiting_reason"]["code"] for one in listed] == ["not_seen", "not_seen"]
     assert (health["waiting_reason"]["code"], health["silent_since"]) == ("not_seen", called_at)
-    assert connection["waiting_reason"] is None
+    assert connection["waiting_reason"] == health["waiting_reason"] == listed[0]["waiting_reason"]
+    assert connection["next_session_at"] is None
 
 
 def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
