@@ -374,6 +374,7 @@ _FAILURES = FailureReport(
             timestamp(_END),
             _FAILED,
             queued_again=3,
+            failed_again=2,
             repeatable=9,
         )
     ],

@@ -141,6 +141,45 @@ def test_requests_that_were_queued_again_are_not_counted_among_the_failures(cons
     expect(group(console, "3120 ·").get_by_role("button", name="Queue again")).to_have_count(0)
 
 
+def test_a_group_says_that_what_was_queued_again_failed_again_and_its_list_what_was_queued_again(
+    console: Console,
+) -> None:
+    now = quote(timestamp(datetime.now(UTC)))
+    [connection] = with_refusals(console, 1)
+    first = failed_in(connection)
+    copy = connection.service.call("POST", f"/api/v1/queued_requests/{first}/queue_again").json["data"]["id"]
+    connection.run_session()
+    console.sign_in(f"/app/failures?range=custom&from={now}")
+
+    failed = group(console, "3120 ·")
+    expect(failed).to_contain_text("1 request + 1 queued again")
+    expect(failed).to_contain_text("It was queued again before, and failed again.")
+    failed.locator("a.break").first.click()
+    rows = console.page.locator("table.requests tbody tr")
+    expect(rows).to_have_count(2)
+    [mark] = rows.get_by_role("link", name="Queued again").all()
+    assert str(mark.get_attribute("href")).endswith(copy)
+
+
+def test_a_kept_address_keeps_its_bounds_and_shows_them_as_dates(console: Console) -> None:
+    """Under the name of its range, an address of March would seem to mean the last 7 days."""
+    connection = console.service.connection()
+    console.keep_signed_in()
+    march = "range=week&from=2026-03-01T00%3A00%3A00.000Z"
+    for address, what in (
+        (f"/app/failures?{march}", "Last change"),
+        (f"/app/connections/{connection.id}?{march}", "Queued"),
+        (f"/app/connections/{connection.id}/audit_log?{march}", "Time"),
+    ):
+        console.open(address)
+        expect(console.page.get_by_label("Time", exact=True)).to_have_value("custom")
+        expect(console.page.get_by_label(f"{what} from", exact=True)).to_have_value("2026-02-28")
+        console.page.get_by_label("Time", exact=True).select_option("Last 7 days")
+        expect(console.page.get_by_label(f"{what} from", exact=True)).to_have_count(0)
+        console.page.reload()
+        expect(console.page.get_by_label("Time", exact=True)).to_have_value("week")
+
+
 def test_a_group_that_cannot_be_queued_again_says_why(console: Console) -> None:
     now = quote(timestamp(datetime.now(UTC)))
     connection = console.service.connection()

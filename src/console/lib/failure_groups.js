@@ -21,6 +21,7 @@ export function merged(rows, nameOf) {
       members,
       open: members.reduce((sum, one) => sum + openOf(one), 0),
       queued_again: sum(members, "queued_again"),
+      failed_again: sum(members, "failed_again"),
       repeatable: sum(members, "repeatable"),
       unknown: sum(members, "unknown"),
       first_at: members.reduce((first, one) => (one.first_at < first ? one.first_at : first), members[0].first_at),

@@ -58,17 +58,33 @@ export function rangeConditions({ from, to, time, sort }) {
   return sort === "updated_at" ? { updated_since: from, updated_before: to } : { from, to };
 }
 
+/** How old the bounds of a range that moves with the time may be. Those of others begin and end with an hour. */
+const MAX_AGE = { hour: HOUR / 4, day: HOUR };
+
 /**
- * Returns one of the ranges in a sentence: "the last 7 days", "October 2026". An address that was kept, or that comes
- * from another zone, has the bounds of another time: that is "this period".
+ * Returns the key of the range that has these bounds now, or "custom". An address keeps its bounds, so a list and its
+ * bulk actions mean the same requests whenever it is opened. One that was kept, or comes from another zone, has the
+ * bounds of another time: they are shown as dates, and not under the name of the range.
  *
- * @param {{range: string, from?: string}} range
+ * @param {{range?: string, from?: string, to?: string}} bounds
  */
-export function periodOf({ range, from = "" }) {
-  if (!OF_FAILURES.includes(range)) return "this period";
-  const difference = Math.abs(Date.parse(rangeOf(range).from ?? "") - Date.parse(from));
-  if (!(difference <= (range === "calendar" ? 0 : 24 * HOUR))) return "this period";
-  if (range !== "calendar") return `the ${RANGES[range][0].toLowerCase()}`;
+export function nameOf({ range = "", from, to }) {
+  if (!Object.hasOwn(RANGES, range)) return "custom";
+  const now = rangeOf(range);
+  const age = Math.abs(Date.parse(now.from ?? "") - Date.parse(from ?? ""));
+  const isNow = age <= (MAX_AGE[range] ?? 0) && (to || undefined) === now.to;
+  return isNow ? range : "custom";
+}
+
+/**
+ * Returns one of the ranges in a sentence: "the last 7 days", "October 2026", or "this period" if it has no name.
+ *
+ * @param {{range?: string, from?: string, to?: string}} bounds
+ */
+export function periodOf({ range, from = "", to }) {
+  const name = nameOf({ range, from, to });
+  if (!OF_FAILURES.includes(name)) return "this period";
+  if (name !== "calendar") return `the ${RANGES[name][0].toLowerCase()}`;
   return new Date(from).toLocaleDateString(undefined, { month: "long", year: "numeric" });
 }
 
@@ -84,7 +100,8 @@ export function RangeSelect({ from, to, range, time, change, any = "Any time", r
     if (chosen === "custom") return change({ ...entered, ...(time === undefined ? {} : { time: "" }) });
     return change({ ...rangeOf(chosen), ...(chosen || time === undefined ? {} : { time: "" }) });
   };
-  const value = from || to ? (ranges.includes(range) ? range : time === "sent" ? "sent" : "custom") : "";
+  const name = nameOf({ range, from, to });
+  const value = from || to ? (ranges.includes(name) ? name : time === "sent" ? "sent" : "custom") : "";
   return html`
     <select aria-label="Time" value=${value} onChange=${choose}>
       ${any && html`<option value="" selected=${!value}>${any}</option>`}
@@ -116,7 +133,7 @@ export function RangeBar({ what, from, to, range, change, children }) {
     <div class="search-note small range">
       ${children ?? html`<span class="strong">${what}</span>`}
       ${
-        RANGES[range]
+        nameOf({ range, from, to }) !== "custom"
           ? html`<span>${inWords(from, to)}</span>`
           : html`
             ${input("from", "from", from)}

@@ -65,7 +65,14 @@ function Requests({ id, query, held }) {
   const list = useLoad(
     (signal) =>
       call("GET", ["connections", id, "queued_requests"], {
-        query: { ...conditions, page, page_size: pageSize, bodies: false },
+        // The list of a cause does not poll, and its reader wants to know what is still to do.
+        query: {
+          ...conditions,
+          page,
+          page_size: pageSize,
+          bodies: false,
+          "include[]": cause ? "replaced_by" : undefined,
+        },
         signal,
       }),
     [id, page, pageSize, sort, direction, state, webhookState, cause, receiver, search, from, to, time],

@@ -25,6 +25,10 @@ export const listOf = (kind, one, { since, to }) => ({
 const NOT_REPEATABLE =
   "These cannot be queued again together, because QuickBooks executed them, or because they cannot be sent on their own. Open each one to see why.";
 
+/** Says that the cause was probably not removed before requests were queued again. */
+const failedAgain = (copies, number) =>
+  `${copies === number ? (number === 1 ? "It was" : "All were") : `${count(copies)} of them ${copies === 1 ? "was" : "were"}`} queued again before, and failed again.`;
+
 const checkEach = (number) =>
   `QuickBooks may have executed ${number === 1 ? "one" : count(number)} of these. The page of each says what is known, and what to do.`;
 
@@ -43,7 +47,7 @@ function requestsOf(kind, { members, newest }, data) {
 }
 
 export function Group({ kind, group, data, open }) {
-  const { members, newest, open: number, queued_again: again, repeatable, unknown } = group;
+  const { members, newest, open: number, queued_again: again, failed_again: copies, repeatable, unknown } = group;
   const tone = unknown && unknown >= number ? "unknown" : "failed";
   const [title, ...details] = kind.says([newest, ...members]);
   const allowed = possible(kind.filters(newest)).filter((name) => kind.actions.includes(name));
@@ -79,6 +83,7 @@ export function Group({ kind, group, data, open }) {
           )}
         </span>
       </div>
+      ${copies > 0 && html`<div class="muted small">${failedAgain(copies, number)}</div>`}
       ${unknown > 0 && html`<div class="muted small">${checkEach(unknown)}</div>`}
       ${number > unknown && actions.length < allowed.length && html`<div class="muted small">${NOT_REPEATABLE}</div>`}
       ${

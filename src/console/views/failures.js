@@ -9,7 +9,7 @@ import { momentsAreWhole } from "../lib/moment_input.js";
 import { daysOf } from "../lib/moments.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
-import { inWords, OF_FAILURES, periodOf, RangeBar, RangeSelect, rangeOf } from "../lib/time_range.js";
+import { inWords, nameOf, OF_FAILURES, periodOf, RangeBar, RangeSelect, rangeOf } from "../lib/time_range.js";
 import { Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { Group, listOf } from "./failure_group.js";
 
@@ -42,6 +42,7 @@ const KINDS = {
   causes: {
     title: "By cause",
     none: (period) => `No request failed in ${period}.`,
+    older: "Failures before this period are not counted, so a cause may have begun before its “first”.",
     done: (period) => `All requests that failed in ${period} were queued again.`,
     name: (one) => one.cause,
     says: saysOfCauses,
@@ -57,11 +58,13 @@ const KINDS = {
       message: (one) => one.message,
       ...COLUMNS,
       queued_again: (one) => one.queued_again,
+      failed_again: (one) => one.failed_again,
     },
   },
   receivers: {
     title: "By receiver of webhooks",
     none: (period) => `No webhook of ${period} is failing.`,
+    older: "Webhooks of requests that changed last before this period are not counted.",
     name: (one) => one.receiver,
     hint: () => undefined,
     says: ([one]) => [
@@ -83,7 +86,8 @@ const KINDS = {
 };
 
 export default function Failures({ query }) {
-  const { from, to, range } = query.from || query.to ? query : rangeOf(USUAL);
+  const { from, to, range: chosen } = query.from || query.to ? query : rangeOf(USUAL);
+  const range = nameOf({ range: chosen, from, to });
   useTitle("Failures");
   const load = useLoad(
     async (signal) => ({
@@ -124,7 +128,7 @@ export default function Failures({ query }) {
                     kind=${KINDS[name]}
                     name=${name}
                     data=${data}
-                    period=${periodOf({ range, from })}
+                    period=${periodOf({ range, from, to })}
                     longer=${LONGER[range] && rangeOf(LONGER[range])}
                     change=${change}
                     done=${load.reload}
@@ -231,6 +235,15 @@ function Groups({ kind, name, data, period, longer, change, done }) {
                 actions=${longer && html`<${Button} onClick=${() => change(longer)}>Look at ${periodOf(longer)}<//>`}
               />`
             : html`<p class="body muted">None in what was read.</p>`
+      }
+      ${
+        groups.length > 0 &&
+        html`
+          <p class="foot start small">
+            <span>${kind.older}</span>
+            ${longer && html`<${Button} kind="small" onClick=${() => change(longer)}>Look at ${periodOf(longer)}<//>`}
+          </p>
+        `
       }
       ${
         (groups.length > shown.length || hidden > 0) &&

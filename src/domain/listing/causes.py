@@ -53,7 +53,8 @@ class FailureGroup:
     last failure of its requests. Those of a receiver are the first failed attempt that a record keeps, and the last
     attempt. `messages` is the number of different error messages.
     `queued_again` is the number of requests that were queued again since, and `repeatable` of those that a bulk action
-    would queue again now. `unknown` is the number of writes that QuickBooks may have executed.
+    would queue again now. `failed_again` is the number of the others that are copies of failures of the report.
+    `unknown` is the number of writes that QuickBooks may have executed.
     """
 
     name: str
@@ -64,6 +65,7 @@ class FailureGroup:
     newest: QueuedRequest
     messages: int = 1
     queued_again: int = 0
+    failed_again: int = 0
     repeatable: int = 0
     unknown: int = 0
 
@@ -103,7 +105,10 @@ class _Read:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """A request and the name of its group, or None if it belongs to none. It failed between two timestamps."""
+    """A request and the name of its group, or None if it belongs to none. It failed between two timestamps.
+
+    `is_copy`: it was queued in place of another failure of the report.
+    """
 
     name: str | None
     connection: Connection
@@ -111,6 +116,7 @@ class _Failure:
     first_at: str
     last_at: str
     was_queued_again: bool
+    is_copy: bool
 
     @property
     def message(self) -> str | None:
@@ -135,15 +141,17 @@ class FailureReports:
         with ThreadPoolExecutor(PARALLEL_CONNECTIONS) as readers:
             read = list(readers.map(lambda connection: self._read(connection, within, deadline), connections))
         failed = [
-            (one.connection, record, id_again(record.id) in one.replaced) for one in read for record in one.records
+            (one.connection, record, (id_again(record.id) in one.replaced, record.id in one.replaced))
+            for one in read
+            for record in one.records
         ]
         causes = _groups(
-            _Failure(record.cause, connection, record, at := _failed_at(record), at, was_queued_again)
-            for connection, record, was_queued_again in failed
+            _Failure(record.cause, connection, record, at := _failed_at(record), at, *copies)
+            for connection, record, copies in failed
         )
         receivers = _groups(
-            _Failure(record.webhook.receiver, connection, record, *_first_and_last_attempt(record), was_queued_again)
-            for connection, record, was_queued_again in failed
+            _Failure(record.webhook.receiver, connection, record, *_first_and_last_attempt(record), *copies)
+            for connection, record, copies in failed
             if record.webhook.listed_state in FAILING
         )
         return FailureReport(
@@ -246,6 +254,7 @@ def _groups(failures: Iterable[_Failure]) -> list[FailureGroup]:
                 newest.record,
                 messages=len({member.message for member in members}),
                 queued_again=sum(member.was_queued_again for member in members),
+                failed_again=sum(member.is_copy and not member.was_queued_again for member in members),
                 repeatable=sum(member.may_be_queued_again for member in members),
                 unknown=sum(member.record.executed is WhetherExecuted.UNKNOWN for member in members),
             )

@@ -72,6 +72,14 @@ class CauseView(FailureGroupView):
             minimum=0,
         ),
     ]
+    failed_again: Annotated[
+        int,
+        Schema(
+            "How many of the requests were queued in place of one that failed in the range, and were not queued again "
+            "themselves",
+            minimum=0,
+        ),
+    ]
     repeatable: Annotated[
         int,
         Schema(
@@ -156,6 +164,7 @@ def _cause(group: FailureGroup) -> CauseView:
         "meaning": _meaning(group),
         "hint": short(error.details.get("hint")) if error else None,
         "queued_again": group.queued_again,
+        "failed_again": group.failed_again,
         "repeatable": group.repeatable,
         "unknown": group.unknown,
     }

@@ -58,6 +58,7 @@ def test_an_app_sees_its_failures_by_cause_and_no_others(deployment: Deployment)
         "meaning": None,
         "hint": "Correct it.",
         "queued_again": 0,
+        "failed_again": 0,
         "repeatable": 2,
         "unknown": 0,
         "connection_id": CONNECTION_ID,

@@ -165,10 +165,15 @@ def test_the_filters_of_a_group_mean_exactly_its_requests(
 def test_a_group_says_what_was_queued_again_and_what_a_bulk_action_would_queue(
     seed: int, requests: Sequence[int], within: TimeRange
 ) -> None:
-    """The copies are requests like any other: one that fails is in the numbers too, one that waits is not."""
+    """The copies are requests like any other: one that fails is in the numbers too, one that waits is not.
+
+    A copy that failed can have a copy too.
+    """
     store, own = filled(seed, requests)
     chance = random.Random(seed)
-    for record in [one for one in own if one.state in FAILED_OR_DISCARDED and chance.randrange(2)]:
+    for record in own:  # it grows by the copies that have ended
+        if record.state not in FAILED_OR_DISCARDED or not chance.randrange(2):
+            continue
         copy = replace(a_record(connection_id=record.connection_id), id=id_again(record.id))
         if chance.randrange(2):
             copy = replace(record, id=copy.id)
@@ -181,10 +186,14 @@ def test_a_group_says_what_was_queued_again_and_what_a_bulk_action_would_queue(
     report = FailureReports(store, FixedClock(NOON)).of_app(APP_ID, within)
 
     again = QueueAgain(store, FixedClock(NOON + timedelta(days=30)), lambda: None)
+    failed = RequestFilter(state=State.ERROR, updated_since=within.start, updated_before=within.end)
+    copies = {id_again(record.id) for record in own if failed.matches(record)}
     for one in report.causes:
         which = RequestFilter(state=State.ERROR, cause=one.name, updated_since=within.start, updated_before=within.end)
         meant = [record for record in own if record.connection_id == one.connection.id and which.matches(record)]
         assert one.queued_again == sum(id_again(record.id) in store.records for record in meant)
+        still_failed = [record for record in meant if id_again(record.id) not in store.records]
+        assert one.failed_again == sum(record.id in copies for record in still_failed)
         actor = Actor(ActorType.API_KEY, "key_test")
         tally = again.queue_again(APP_ID, one.connection.id, which, lambda _: None, actor=actor, dry_run=True)
         assert one.repeatable == tally.queued
