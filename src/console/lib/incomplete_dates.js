@@ -1,12 +1,12 @@
 // Dates that are not complete. For half a date, a browser gives the text of an empty field.
 
+import { NOT_WHOLE } from "./moments.js";
+
 /**
  * @import { Tree } from "./trees.js"
- * @typedef {{element?: Tree, field?: string, message: string}} Problem
+ * @typedef {{element?: Tree, field?: string, message: string, isDate?: boolean}} Problem
  */
 
-/** @type {Record<string, string>} */
-const MESSAGES = { date: "Enter the whole date.", time: "Enter the whole time, or none." };
 const TOO_EARLY = "Enter a date from 2000 on.";
 
 /**
@@ -37,9 +37,21 @@ export const incompleteDates = (inputs) =>
     .flatMap((input) => {
       const place = places.get(input);
       const { customError, rangeUnderflow } = input.validity;
-      const message = rangeUnderflow ? TOO_EARLY : customError ? input.validationMessage : MESSAGES[input.type];
-      return place && message ? [{ ...place, message }] : [];
+      const message = rangeUnderflow ? TOO_EARLY : customError ? input.validationMessage : NOT_WHOLE[input.type];
+      return place && message ? [{ ...place, message, isDate: true }] : [];
     });
+
+/**
+ * Returns the known problems without those of dates that are complete by now. An emptied date is complete too, although
+ * the draft has not changed.
+ *
+ * @param {Problem[]} known
+ * @param {Problem[]} now
+ */
+export const stillIncomplete = (known, now) =>
+  known.filter(
+    ({ isDate, field, element }) => !isDate || now.some((one) => one.field === field && one.element === element),
+  );
 
 /**
  * Returns the problems of dates, and those other ones that are not about the same element: half a date is not missing.

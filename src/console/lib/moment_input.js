@@ -1,13 +1,11 @@
 // The inputs of a moment. While they are not whole, nothing changes, and they say so.
 import { html, useRef, useState } from "../vendor/preact.js";
-import { UTC } from "./moments.js";
+import { NOT_WHOLE, UTC } from "./moments.js";
 
 /** With less, a year that is still being typed would be a year: 0002, 0020, 0202. */
 export const FIRST_DAY = "2000-01-01";
 const LAST_DAY = "9999-12-31";
 
-const HALF_DATE = "Enter the whole date.";
-const HALF_TIME = "Enter the whole time, or none.";
 const NO_DATE = "Enter the date too.";
 
 /**
@@ -29,7 +27,7 @@ export function MomentInput({ label, value, isEnd = false, change, names, as = U
     const entered = { date: date.value, time: time.value };
     const moment = momentOf(entered, isEnd);
     date.setCustomValidity(moment === null && !date.validity.badInput ? NO_DATE : "");
-    const problem = !time.validity.valid ? HALF_TIME : date.validity.customError ? NO_DATE : HALF_DATE;
+    const problem = !time.validity.valid ? NOT_WHOLE.time : date.validity.customError ? NO_DATE : NOT_WHOLE.date;
     const isWhole = date.validity.valid && time.validity.valid;
     setTyped({ ...entered, problem: isWhole ? "" : problem });
     if (isWhole) setLeft(false);

@@ -3,6 +3,9 @@
 
 /** @typedef {{date: string, time: string}} Entered as `<input type="date">` and `<input type="time">` have them */
 
+/** @type {Record<string, string>} What to say about an input that is not whole, by its type. */
+export const NOT_WHOLE = { date: "Enter the whole date.", time: "Enter the whole time, or none." };
+
 const NOTHING = { date: "", time: "" };
 
 /**

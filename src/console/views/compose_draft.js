@@ -4,7 +4,7 @@ import { useLoad } from "../lib/api.js";
 import { namesOf } from "../lib/changes.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
-import { incompleteDates, withOthers } from "../lib/incomplete_dates.js";
+import { incompleteDates, stillIncomplete, withOthers } from "../lib/incomplete_dates.js";
 import { newKey, queueDraft } from "../lib/queue_again.js";
 import { session } from "../lib/session.js";
 import {
@@ -97,6 +97,7 @@ function Draft({ type, place, target, askForTarget, source, object }) {
     setProblems(stillIn(next, problems));
     edit(isChange ? { edited: next } : { tree: next });
   };
+  const recheckDates = () => setProblems((known) => stillIncomplete(known, incompleteDates(inputs())));
   const startOver = () => {
     removeDraft(place);
     setDraft(beginning(type, source, supported, object));
@@ -196,7 +197,7 @@ function Draft({ type, place, target, askForTarget, source, object }) {
       restoredAt=${restoredAt}
       startOver=${startOver}
     />
-    <div class="compose ${isForPeople(mode) ? "simple" : ""}">
+    <div class="compose ${isForPeople(mode) ? "simple" : ""}" onInput=${recheckDates} onKeyUp=${recheckDates}>
       <section class="card" aria-label="Request">
         <header>
           <h2>${requestTitle(type.name)}</h2>
