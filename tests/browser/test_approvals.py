@@ -220,3 +220,72 @@ def test_the_page_of_a_write_has_the_reason_of_the_program_that_proposed_it(cons
     details = console.page.locator("dl.facts:not(.execution)")
     expect(details).to_contain_text("Label assistant", use_inner_text=True)
     expect(details).to_contain_text(f"reason: {reason}")
+
+
+def test_a_write_that_waits_for_approval_says_why_it_needs_one_and_where_to_give_it(console: Console) -> None:
+    connection = console.service.connection()
+    key = console.service.operate("create_key", app_id=console.service.app_id, scope="propose", name="Shop")["api_key"]
+    (proposed,) = propose(connection, *invoices("7061"), key=str(key))
+    console.sign_in(f"/app/queued_requests/{proposed}")
+
+    page = console.page
+    expect(page.locator(".page-head .badge")).to_have_text("Waiting for approval")
+    note = page.locator(".note")
+    expect(note).to_contain_text("So the API key Shop may only propose writes, or asked for the approval of this one.")
+    connection.service.call("PATCH", connection.path, {"approval": "required"})
+    page.reload()
+    expect(note).to_contain_text("Why: all writes of this connection need approval (settings).")
+    expect(note).to_contain_text("Somebody other than its author approves or rejects it under Approvals.")
+    note.get_by_role("link", name="Approvals").click()
+    page.wait_for_url(f"**/app/approvals?connection={connection.id}")
+    expect(row(console, "7061")).to_be_visible()
+
+    console.open(f"/app/connections/{connection.id}")
+    expect(page.locator("table.requests .badge").first).to_have_text("Waiting for approval")
+
+
+def test_the_overview_counts_the_writes_that_wait_for_approval(console: Console) -> None:
+    connection = console.service.connection()
+    propose(connection, *invoices("7071", "7072"))
+    console.sign_in(f"/app/connections/{connection.id}/overview")
+    console.sees("2 writes wait for approval.")
+
+    console.open("/app/overview")
+    number = console.page.locator(".note", has_text="for approval").get_by_text(re.compile(r"^\d+ writes? waits? "))
+    expect(number).to_be_visible()  # other tests propose writes too
+    assert int(re.findall(r"\d+", number.inner_text())[0]) >= 2
+    console.page.get_by_role("link", name="Look at them under Approvals").click()
+    console.sees_heading("Approvals")
+
+
+def test_the_page_of_a_write_names_the_key_that_decided(console: Console) -> None:
+    connection = console.service.connection()
+    (proposed,) = propose(connection, *invoices("7081"))
+    key = console.service.operate("create_key", app_id=console.service.app_id, scope="full", name="Night desk")[
+        "api_key"
+    ]
+    url = f"/api/v1/queued_requests/{proposed}/approve"
+    assert console.service.call("POST", url, {"revision": 1}, key=str(key)).status == 200
+    console.sign_in(f"/app/queued_requests/{proposed}")
+
+    decided_by = connection.record(proposed)["approval"]["decided_by"]
+    expect(console.page.locator("dl.facts:not(.execution)")).to_contain_text(f"by Night desk {decided_by}")
+
+
+def test_a_change_is_named_by_its_object_and_not_by_an_id(console: Console) -> None:
+    connection = console.service.connection()
+    connection.queue({"request_json": {"CustomerAddRq": {"CustomerAdd": {"Name": "Zoe", "Phone": "555-01"}}}})
+    connection.run_session()
+    [record] = connection.service.call("GET", f"{connection.path}/queued_requests").json["data"]
+    (message_set,) = connection.record(record["id"])["response_json"]
+    customer = message_set["QBXMLMsgsRs"]["CustomerAddRs"]["CustomerRet"]
+    change = customer_change(customer["ListID"], customer["EditSequence"], Phone="555-02")
+    changed = connection.queue({"request_json": change})["id"]
+    console.sign_in(f"/app/queued_requests/{changed}")
+
+    heading = console.page.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Customer change")
+    expect(console.page.locator(".page-head .sub")).to_contain_text(f"ID {customer['ListID']}")
+    connection.run_session()
+    console.page.reload()
+    expect(heading).to_have_text("Customer change Zoe")

@@ -46,7 +46,7 @@ def test_a_type_is_found_by_the_words_of_people(console: Console) -> None:
     found = console.page.get_by_role("group", name="Types that match")
     found.get_by_role("button", name="Change a customer CustomerModRq").click()
     expect(picker).to_have_value("CustomerModRq")
-    console.sees_heading("Customer mod")
+    console.sees_heading("Customer change")
     expect(found).to_have_count(0)
 
 

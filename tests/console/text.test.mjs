@@ -170,12 +170,31 @@ test("how long ago a moment is has one unit, and ten seconds are now", () => {
   ]);
 });
 
+test("the ID of an object is no name of it", () => {
+  const parts = {
+    "Ann · 800000D8-1700000000": ["Ann", "800000D8-1700000000"],
+    "800000D8-1700000000": ["", "800000D8-1700000000"],
+    "1A2B-1700000000 · 248.50": ["248.50", "1A2B-1700000000"],
+    // A number that has a hyphen stays.
+    "Kristy · 2026-0001 · 10.00": ["Kristy · 2026-0001 · 10.00", undefined],
+    "ListMerge · 80000001-1700000000 → 80000002-1700000000": [
+      "ListMerge · 80000001-1700000000 → 80000002-1700000000",
+      undefined,
+    ],
+  };
+  for (const [subject, [about, id]] of Object.entries(parts))
+    assert.deepEqual(text.partsOfSubject(subject), { about, id });
+  for (const none of [null, undefined, ""]) assert.deepEqual(text.partsOfSubject(none), { about: "", id: undefined });
+});
+
 test("names of requests become words", () => {
   const titles = {
     CustomerQueryRq: "Customer query",
     ARRefundCreditCardAddRq: "AR refund credit card add",
     TxnDelRq: "Txn del",
-    BillPaymentCheckModRq: "Bill payment check mod",
+    BillPaymentCheckModRq: "Bill payment check change",
+    CustomerModRq: "Customer change",
+    ModelQueryRq: "Model query",
     UOMSetRefRq: "UOM set ref",
   };
   for (const [name, title] of Object.entries(titles)) assert.equal(text.requestTitle(name), title);

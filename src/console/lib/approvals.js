@@ -106,10 +106,12 @@ async function oneConnection(id, signal) {
 }
 
 /**
+ * Returns the connections in which writes wait, of those that were created first.
+ *
  * @param {AbortSignal} [signal]
  * @returns {Promise<{waiting: Waiting[], isAll: boolean}>}
  */
-async function allConnections(signal) {
+export async function allConnections(signal) {
   const waiting = [];
   for (let page = 1; ; page += 1) {
     const query = { page, page_size: PAGE_SIZE, counts: true };

@@ -21,7 +21,7 @@ export const CHANGES = { CustomerModRq: "Change a customer", InvoiceModRq: "Chan
 /** @type {Record<string, string[]>} Other words for a word of a type. */
 const SYNONYMS = {
   add: ["new", "create"],
-  mod: ["change", "edit", "update", "modify"],
+  change: ["mod", "edit", "update", "modify"],
   query: ["read", "find", "list"],
   del: ["delete", "remove"],
   txn: ["transaction"],

@@ -67,6 +67,18 @@ const BY_CHANGE = /^(From|To)ModifiedDate$|ModifiedDateRangeFilter$/;
 export const wantedColumns = ({ request_json: json }) =>
   json?.request?.children?.some(({ name }) => BY_CHANGE.test(name)) ? ["TimeModified"] : [];
 
+/**
+ * Returns what people call the only object in a response: its name, or its customer and number. Without one, "".
+ *
+ * @param {[string, Record<string, any>[]][]} results
+ */
+export function nameIn(results) {
+  if (results.length !== 1 || results[0][0] === REPORT || results[0][1].length !== 1) return "";
+  const [one] = results[0][1];
+  const names = [one.FullName ?? one.Name, one.CustomerRef?.FullName, one.RefNumber];
+  return names.filter((name) => typeof name === "string" && name).join(" · ");
+}
+
 /** Whether a response has one object, and this has lines. */
 export const isOneWithLines = (results) =>
   results.length === 1 &&

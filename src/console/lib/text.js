@@ -158,16 +158,33 @@ export function bytes(size) {
 }
 
 /**
- * "CustomerQueryRq" → "Customer query".
+ * "CustomerQueryRq" → "Customer query", "CustomerModRq" → "Customer change".
  *
  * @param {string} name
  */
 export function requestTitle(name) {
   const words = name
+    .replace(/ModRq$/, "ChangeRq")
     .replace(/R[qs]$/, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
   return words.replace(/ (?![A-Z]{2})(.)/g, (_, letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** A ListID or a TxnID: its second part is a time in seconds. */
+const OBJECT_ID = /^[0-9A-F]{1,8}-\d{9,10}$/i;
+
+/**
+ * Splits the subject of a request: what people call its object, and its ID. A change often names nothing but the ID.
+ *
+ * @param {string | null | undefined} subject
+ */
+export function partsOfSubject(subject) {
+  const parts = subject?.split(" · ") ?? [];
+  return {
+    about: parts.filter((part) => !OBJECT_ID.test(part)).join(" · "),
+    id: parts.find((part) => OBJECT_ID.test(part)),
+  };
 }
 
 /**
@@ -237,14 +254,18 @@ const WITHOUT_RESPONSE = {
   yes: { name: "Executed", tone: "green" },
 };
 
+const AWAITS_APPROVAL = { name: "Waiting for approval", tone: "amber" };
+
 /**
  * Returns how the state of a request is shown: `{name, tone, live}`.
  *
- * @param {{state: string, executed?: string | null}} request
+ * @param {{state: string, executed?: string | null, waiting_reason?: {code: string} | null}} request
  * @returns {{name: string, tone: string, live?: boolean}}
  */
-export const stateOf = ({ state, executed }) =>
-  (state === "error" && WITHOUT_RESPONSE[executed ?? ""]) || STATES[state] || { name: state, tone: "grey" };
+export const stateOf = ({ state, executed, waiting_reason: reason }) =>
+  (state === "error" && WITHOUT_RESPONSE[executed ?? ""]) ||
+  (reason?.code === "approval" && AWAITS_APPROVAL) ||
+  STATES[state] || { name: state, tone: "grey" };
 
 export const WEBHOOK_STATES = {
   not_applicable: { name: "No webhook", tone: "grey" },

@@ -3,7 +3,7 @@ import { html, useEffect, useState } from "../vendor/preact.js";
 import { ago, agoShort, due } from "./ago.js";
 import { ApiError } from "./http.js";
 import { session } from "./session.js";
-import { asOf, fullTime, plural, stateOf, WEBHOOK_STATES, withoutControls } from "./text.js";
+import { asOf, fullTime, partsOfSubject, plural, stateOf, WEBHOOK_STATES, withoutControls } from "./text.js";
 
 const PATHS = {
   plug: "M9 2v5M15 2v5M6 7h12v4a6 6 0 0 1-12 0zM12 17v5",
@@ -90,6 +90,13 @@ export const Check = ({ children, ...rest }) => html`
 
 export function Badge({ tone, live, children }) {
   return html`<span class="badge ${tone === "grey" ? "" : tone} ${live ? "pulse" : ""}">${children}</span>`;
+}
+
+/** What a request is about, behind its title. The ID alone is no name, so it stands back. */
+export function Subject({ subject }) {
+  const { about, id } = partsOfSubject(subject);
+  if (about) return html` <span class="subject"><${Foreign} text=${about} /></span>`;
+  return id && html` <code class="muted small">${id}</code>`;
 }
 
 export const StateBadge = ({ request }) => {

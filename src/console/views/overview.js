@@ -6,6 +6,7 @@ import { isPlainClick, navigate, url } from "../lib/router.js";
 import { count, fullTime, localZone, plural, requestTitle } from "../lib/text.js";
 import { Ago, Foreign, Problem, Segmented, SkeletonCard, useTitle } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
+import { ToApprove } from "./overview_approvals.js";
 import { Activity, Durations, moment, total } from "./overview_charts.js";
 import { Alerts, Connections, failing } from "./overview_connections.js";
 
@@ -61,6 +62,7 @@ function Period({ id, query, connection, reload }) {
       load.error &&
       html`<${Problem} error=${load.error} retry=${load.reload} what="The overview could not be loaded." />`
     }
+    <${ToApprove} id=${id} />
     ${
       data
         ? html`

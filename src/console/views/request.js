@@ -6,10 +6,10 @@ import { DocumentView } from "../lib/document_view.js";
 import { wordsOf } from "../lib/error_words.js";
 import { ApiError } from "../lib/http.js";
 import { isUnsettled } from "../lib/queue_again.js";
-import { isOneWithLines, reachedMaximum, resultsOf, wantedColumns } from "../lib/result_rows.js";
+import { isOneWithLines, nameIn, reachedMaximum, resultsOf, wantedColumns } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
-import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { hintOf, messageOf, partsOfSubject, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
   Empty,
@@ -23,6 +23,7 @@ import {
   useTitle,
 } from "../lib/ui.js";
 import { Actions } from "./request_actions.js";
+import { NeedsApproval } from "./request_approval.js";
 import { Batch } from "./request_batch.js";
 import { Incomplete } from "./request_incomplete.js";
 import { Details } from "./request_details.js";
@@ -99,6 +100,8 @@ function Loaded({ record, load }) {
   ).data?.data;
   const results = resultsOf(record.response_json);
   const maximum = reachedMaximum(record);
+  const { about, id } = partsOfSubject(record.subject);
+  const name = about || (id && nameIn(results));
   const forms = useMemo(
     () => ({
       xml: record.request_xml,
@@ -129,12 +132,13 @@ function Loaded({ record, load }) {
           <div class="row">
             <h1>
               ${requestTitle(record.request_name)}
-              ${record.subject && html` <span class="subject"><${Foreign} text=${record.subject} /></span>`}
+              ${name && html` <span class="subject"><${Foreign} text=${name} /></span>`}
             </h1>
             <${StateBadge} request=${record} />
           </div>
           <div class="sub">
             <a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
+            ${id && html`<span>ID <code class="break">${id}</code></span>`}
             <span>Queued <${Ago} at=${record.inserted_at} /></span>
             ${record.page > 1 && html`<span>Page ${record.page}</span>`}
             ${label && label !== record.id && html`<span>requestID <code class="break">${label}</code></span>`}
@@ -142,7 +146,7 @@ function Loaded({ record, load }) {
         </div>
         <${Actions} record=${record} load=${load} />
       </div>
-      <${Outcome} record=${record} />
+      <${Outcome} record=${record} connection=${connection} />
       ${(isUnsettled(record) || record.settling) && html`<${Check} record=${record} connection=${connection} />`}
       <div class="columns level">
         <section class="card" aria-label="Timeline">
@@ -184,7 +188,7 @@ function Loaded({ record, load }) {
   `;
 }
 
-function Outcome({ record }) {
+function Outcome({ record, connection }) {
   const { error, waiting_reason: reason } = record;
   if (error) {
     const { message, hint } = wordsOf(error);
@@ -212,6 +216,7 @@ function Outcome({ record }) {
     `;
   }
   if (!reason) return null;
+  if (reason.code === "approval") return html`<${NeedsApproval} record=${record} connection=${connection} />`;
   const calm = ["requests_ahead", "next_session", "outside_sync_window", "service_busy"].includes(reason.code);
   return html`
     <${Note} tone=${calm ? "" : "amber"} title=${html`<${Foreign} text=${messageOf(reason)} />`}>

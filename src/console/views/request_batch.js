@@ -4,7 +4,7 @@ import { call, useLoad } from "../lib/api.js";
 import { CopyIcon } from "../lib/copying.js";
 import { url } from "../lib/router.js";
 import { count, plural, requestTitle, UNFINISHED } from "../lib/text.js";
-import { Foreign, Problem, Skeleton, StateBadge } from "../lib/ui.js";
+import { Problem, Skeleton, StateBadge, Subject } from "../lib/ui.js";
 
 const REFRESH_MILLISECONDS = 20_000;
 
@@ -60,7 +60,7 @@ function Step({ one, steps, isThis }) {
   const { request_name: name, subject, batch_position: place, depends_on: ids, error_code: code } = one;
   const title = html`
     ${requestTitle(name)}
-    ${subject && html` <span class="subject"><${Foreign} text=${subject} /></span>`}
+    <${Subject} subject=${subject} />
   `;
   const needed = steps.filter(({ id }) => ids.includes(id)).map((other) => other.batch_position + 1);
   const waits = UNFINISHED.has(one.state) ? "waits for" : "waited for";

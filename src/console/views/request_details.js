@@ -1,6 +1,7 @@
 // The facts about a request: its ids, what it asked for, who approved it, and its webhook.
 import { html } from "../vendor/preact.js";
 import { PersonName } from "../lib/account.js";
+import { call, useLoad } from "../lib/api.js";
 import { CopyIcon } from "../lib/copying.js";
 import { url } from "../lib/router.js";
 import { session } from "../lib/session.js";
@@ -17,17 +18,38 @@ const IF_EXISTS = {
   update: "QuickBooks is asked for it first. If it exists, what differs is changed",
 };
 
-/** A person who decided has a name, or had one; an API key has its id. */
-const Decider = ({ id, name }) =>
-  id.startsWith("key_") ? html`<code>${id}</code>` : html`<${PersonName} name=${name} />`;
+/** A person who decided has a name, or had one. The name that an API key had then is in the audit log. */
+const Decider = ({ record }) =>
+  record.approval.decided_by.startsWith("key_")
+    ? html`<${DecidingKey} record=${record} />`
+    : html`<${PersonName} name=${record.approval.decided_by_name} />`;
+
+/** How far the entry of a decision can be from the time of the decision. */
+const NEAR_MILLISECONDS = 1000;
+
+function DecidingKey({ record }) {
+  const { decided_by: key, decided_at: at, decision } = record.approval;
+  const load = useLoad(
+    async (signal) => {
+      const [from, to] = [-1, 1].map((way) => new Date(Date.parse(at) + way * NEAR_MILLISECONDS).toISOString());
+      const query = { action: `request_${decision}`, from, to, limit: 100 };
+      const log = await call("GET", ["connections", record.connection_id, "audit_log"], { query, signal });
+      return log.data.find((entry) => entry.request_id === record.id && entry.actor.id === key)?.actor.name ?? null;
+    },
+    [record.id, at],
+    { showsAge: false },
+  );
+  return html`${load.data && html`<${Foreign} text=${load.data} /> `}<code>${key}</code>`;
+}
 
 /** Who decided about a write, and when. */
-function Decision({ approval, connection_id: connection }) {
-  const { decision, decided_by: by, decided_by_name: name, decided_at: at, reason } = approval;
+function Decision({ record }) {
+  const { approval, connection_id: connection } = record;
+  const { decision, decided_by: by, decided_at: at, reason } = approval;
   if (!decision) return html`<a href=${url("/approvals", { connection })}>Nobody has decided yet</a>`;
   return html`
     ${decision === "approved" ? "Approved" : "Rejected"} ${fullTime(at)}
-    ${by && (by === session.person?.person.id ? " by you" : html` by <${Decider} id=${by} name=${name} />`)}
+    ${by && (by === session.person?.person.id ? " by you" : html` by <${Decider} record=${record} />`)}
     ${reason && html`: <${Foreign} text=${reason} />`}
   `;
 }
@@ -127,7 +149,7 @@ export function Details({ record, label }) {
         record.approval &&
         html`
           <dt>Approval</dt>
-          <dd><${Decision} ...${record} /></dd>
+          <dd><${Decision} record=${record} /></dd>
         `
       }
       <dt>Last change</dt>

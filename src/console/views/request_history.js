@@ -22,7 +22,7 @@ export function Timeline({ record }) {
     const isNow = state === "sent" && one.at === sentAt;
     steps.push({ ...one, ...(isNow ? { tone: "blue", now: true } : {}) });
   }
-  const waiting = record.waiting_reason?.code === "approval" ? "Waiting for approval" : "Waiting to be sent";
+  const waiting = record.waiting_reason?.code === "approval" ? stateOf(record).name : "Waiting to be sent";
   if (state === "waiting") steps.push({ name: waiting, tone: "blue", now: true });
   if (state === "retryable")
     steps.push({ name: "Interrupted; it will be sent again", at: record.updated_at, tone: "amber", now: true });

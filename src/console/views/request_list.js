@@ -13,7 +13,7 @@ import {
   shortTime,
   webhookState,
 } from "../lib/text.js";
-import { Ago, Foreign, SkeletonRows, StateBadge, WebhookBadge } from "../lib/ui.js";
+import { Ago, Foreign, SkeletonRows, StateBadge, Subject, WebhookBadge } from "../lib/ui.js";
 import { Pick } from "./many_bar.js";
 
 const DENSE = "qbxml-queue.dense";
@@ -140,7 +140,7 @@ function Row({ request, phrase, shared, showsSent, isSelected, select }) {
           <div class="line">
             <a class="title" href=${address}>${requestTitle(request.request_name)}</a>
             ${request.page > 1 && html` <span class="tag">page ${request.page}</span>`}
-            ${request.subject && html` <span class="subject"><${Foreign} text=${request.subject} /></span>`}
+            <${Subject} subject=${request.subject} />
             ${found && html` <span class="tag new">in ${found}</span>`}
           </div>
           ${request.label && html`<span class="tag whole"><${Foreign} text=${request.label} /></span>`}
@@ -148,6 +148,10 @@ function Row({ request, phrase, shared, showsSent, isSelected, select }) {
       </td>
       <td class="full">
         <${StateBadge} request=${request} />
+        ${
+          request.replaced_by &&
+          html` <a class="tag" href=${url(`/queued_requests/${request.replaced_by}`)}>Queued again</a>`
+        }
         ${why && html` <span class="why muted small" title=${why}><${Foreign} text=${why} /></span>`}
       </td>
       <td class="webhook narrow-hide">

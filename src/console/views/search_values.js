@@ -4,7 +4,7 @@ import { call } from "../lib/api.js";
 import { idOf, readById } from "../lib/by_id.js";
 import { navigate, url } from "../lib/router.js";
 import { count, fullTime, plural, requestTitle } from "../lib/text.js";
-import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge } from "../lib/ui.js";
+import { Ago, Button, Empty, Foreign, Note, Problem, StateBadge, Subject } from "../lib/ui.js";
 
 /** The connections that are named in a sentence. */
 const NAMED = 5;
@@ -146,7 +146,7 @@ export const HitLine = ({ hit }) => html`
   <div class="row between">
     <span class="break">
       <a class="strong" href=${url(`/queued_requests/${hit.id}`)}>${requestTitle(hit.request_name)}</a>
-      ${hit.subject && html` <${Foreign} text=${hit.subject} />`}
+      <${Subject} subject=${hit.subject} />
       ${hit.label && html` <span class="tag whole"><${Foreign} text=${hit.label} /></span>`}
     </span>
     <span class="row">
