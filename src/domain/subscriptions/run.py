@@ -124,7 +124,7 @@ class RunState(Asking):
 
     def _changed(self, known: BooksObject, asked: RunMessage, found: Found) -> None:
         """Apply the changes of an object since its watermark."""
-        one, began_at = self._with_gap(self.objects[known.name], found), asked.asked_at or timestamp(self.now)
+        one, began_at = self._with_gap(self._changing(known.name), found), asked.asked_at or timestamp(self.now)
         own = books_time(self._since(known.name))
         deletions = [change for change in found.deletions if own is None or change.at is None or change.at >= own]
         is_blind = found.problem is not None
@@ -143,6 +143,10 @@ class RunState(Asking):
         self._emit_new(PageKind.CHANGED, one, found.records)
         self._emit_new(PageKind.DELETED, one, deletions)
         self._complete(known, one, self._with(reading, one, found.records), found)
+
+    def _changing(self, name: str) -> ObjectCopy:
+        """Return an object that was asked for its changes. A snapshot that fell due meanwhile begins after the answer."""
+        return replace(self.objects[name], phase=CopyPhase.CHANGES)
 
     def _with_gap(self, one: ObjectCopy, found: Found) -> ObjectCopy:
         """Return an object with the reason why its deletions cannot be read, or without it."""
@@ -192,7 +196,7 @@ class RunState(Asking):
 
     def _read_again(self, known: BooksObject, asked: RunMessage, answer: QueryAnswer) -> None:
         """Emit transactions whose paid state differs from what the feed has said. Those that are gone were deleted."""
-        one, remembered = self.objects[known.name], self.remembered(known.name)
+        one, remembered = self._changing(known.name), self.remembered(known.name)
         if answer.status.is_error and answer.status.code != SOME_NOT_FOUND:
             self._refused(known.name, answer)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from domain import qbxml
 from domain.qbxml.request.schema_check import schema_problems
-from domain.records.subscription import CopyPhase, RunMessage, RunMessageKind
+from domain.records.subscription import CopyPhase, FoundIn, PageKind, RunMessage, RunMessageKind
 from domain.storage.commit_size import MAX_ENTRIES
 from domain.subscriptions import open_transactions
 from domain.subscriptions.answers import BooksChange
@@ -249,6 +249,37 @@ def test_a_payment_that_touches_nothing_is_one_event() -> None:
     assert (event["type"], event["id"], event["record"]["IsPaid"]) == ("record.changed", invoice.id, True)
     assert (event["record"]["BalanceRemaining"], event["edit_sequence"]) == ("0.00", "1")
     assert [part.name for part in copying.state.remembered if part not in before] == ["Invoice"]
+
+
+@pytest.mark.parametrize("kind", [RunMessageKind.SWEEP, RunMessageKind.AGAIN])
+def test_a_change_is_not_of_a_snapshot_that_falls_due_before_the_answer(kind: RunMessageKind) -> None:
+    """A sweep finds an invoice that was changed, and a query by id one that was paid. Both are queries for changes."""
+    copying, books = an_old_copy("Invoice")
+    [subscription] = copying.subscriptions
+    copying.subscriptions = [replace(subscription, verify_days=7)]
+    while copying.now < datetime.fromisoformat(subscription.began_at) + timedelta(days=6, hours=23):
+        copying.tick(1_800)
+        copying.run()
+    invoice = next(record for record in books.records.values() if record.kind == "Invoice")
+    if kind is RunMessageKind.AGAIN:
+        books.pay(invoice, 10_000)
+    else:
+        books.change(invoice, memo="changed")
+    number, records = len(copying.pages), copying.state.objects[0].records
+
+    def wait() -> None:
+        if copying.asked.kind is kind:
+            copying.tick(86_400)
+
+    copying.tick(1_000)
+    while copying.asked.kind is not kind or copying.asked.is_sent:
+        assert copying.step(between=wait)
+
+    [page] = copying.pages[number:]
+    assert (page.found_in, events_of([page])[0]["id"]) == (FoundIn.CHANGES, invoice.id)
+    assert copying.state.objects[0].records == records
+    copying.run()
+    assert PageKind.SNAPSHOT_COMPLETED in {page.kind for page in copying.pages[number:]}
 
 
 def test_the_deletion_of_a_payment_that_no_query_returns_any_more_is_noticed() -> None:
