@@ -65,6 +65,12 @@ def click(*names: str) -> Callable[[Page], object]:
     return act
 
 
+def open_first_request(page: Page) -> None:
+    """Open the page of the first request of a list."""
+    page.locator("table.requests a.title").first.click()
+    page.wait_for_timeout(SETTLE_MILLISECONDS // 3)
+
+
 def open_account(page: Page) -> None:
     """Open the menu of the person who has signed in."""
     page.get_by_role("button", name="Maria Fuentes", exact=True).click()
@@ -434,6 +440,7 @@ def with_failures(page: Page) -> None:
             | {
                 "hint": "Query the object and use its ListID.",
                 "queued_again": 40 * (place % 2),
+                "failed_again": 3 * (place % 2),
                 "repeatable": place % 3,
                 "unknown": 0,
             }
@@ -774,6 +781,7 @@ VIEWS: Mapping[str, View] = {
     "go-to-id": View("/app", act=go_to("9b1deb4d-3b7d-4bad-9bdd-2b0d7b3dcb6d")),
     "overview-two-days": View("/app/overview"),
     "overview-connection": View("/app/connections/{connection}/overview"),
+    "overview-to-approve": View("/app/connections/{approvals}/overview"),
     "sign-in": View("/app", scope=None),
     "sign-in-people": View("/app", sign_in_is_on, scope=None),
     "sign-in-problem": View("/app/sign_in?problem=not_invited", sign_in_is_on, scope=None),
@@ -865,6 +873,7 @@ VIEWS: Mapping[str, View] = {
     "request-read-only": View("/app/queued_requests/{failed}", scope="read_only"),
     "request-failed": View("/app/queued_requests/{failed}"),
     "request-code": View("/app/queued_requests/{invoices}", act=click("TypeScript")),
+    "request-to-approve": View("/app/connections/{approvals}", act=open_first_request),
     "request-waiting": View("/app/queued_requests/{waiting}"),
     "request-waiting-copied": View("/app/queued_requests/{waiting}", act=click("Queue again")),
     "request-sent-again": View("/app/queued_requests/{unknown}", with_changes(**SENT_AGAIN)),
@@ -894,6 +903,7 @@ VIEWS: Mapping[str, View] = {
     "compose-query-date": View("/app/compose?connection={connection}&type=InvoiceQueryRq", act=ask_without_a_time),
     "compose-query-name": View("/app/compose?connection={connection}&type=CustomerQueryRq", act=ask_by_name),
     "compose-change": View("/app/compose?connection={connection}&type=CustomerModRq"),
+    "compose-change-unread": View("/app/compose?connection={connection}&type=CustomerModRq&object=80000001-1700000000"),
     "compose-change-customer": View("/app/compose?connection={connection}&type=CustomerModRq", act=change_customer),
     "compose-change-invoice": View("/app/compose?connection={connection}&type=InvoiceModRq", act=change_invoice),
     "compose-change-confirm": View("/app/compose?connection={connection}&type=InvoiceModRq", act=ask_to_change),

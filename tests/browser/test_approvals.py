@@ -231,7 +231,7 @@ def test_a_write_that_waits_for_approval_says_why_it_needs_one_and_where_to_give
     page = console.page
     expect(page.locator(".page-head .badge")).to_have_text("Waiting for approval")
     note = page.locator(".note")
-    expect(note).to_contain_text("So the API key Shop may only propose writes, or asked for the approval of this one.")
+    expect(note).to_contain_text("Why: the API key Shop may only propose writes, or asked for this approval. Otherwise")
     connection.service.call("PATCH", connection.path, {"approval": "required"})
     page.reload()
     expect(note).to_contain_text("Why: all writes of this connection need approval (settings).")

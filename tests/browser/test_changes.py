@@ -70,8 +70,8 @@ def test_a_phone_is_changed_and_a_field_is_cleared_and_nothing_else_is_sent(cons
     address = {"Addr1": "1 Mill Lane", "City": "Bath", "PostalCode": "01234"}
     customer(connection, Name="Ada Kern", BillAddress=address, Phone="555-0100", Fax="555-0199", Email="a@example.com")
     compose(console, connection, "CustomerModRq")
-    console.button("Change customer in Test").click()
-    console.sees("Read the customer from QuickBooks first.")
+    console.sees("Read the customer first. Its change can then be queued here.")
+    expect(console.button("Change customer in Test")).to_have_count(0)
     read(console, connection, "Full name of the customer", "Ada Kern")
     console.button("Change customer in Test").click()
     console.sees("Nothing is changed yet.")
@@ -357,6 +357,8 @@ def test_the_page_of_a_request_leads_to_the_change_of_its_only_object(console: C
     console.open(f"/app/queued_requests/{request_id}")
     console.link("Change this customer").click()
     console.sees("Read the customer as it is now, then change it.")
+    named = console.page.get_by_role("form", name="Read the customer").locator(".strong").first
+    expect(named).to_have_text(re.compile(r"^\s*Customer\s+Ada Kern\s+\w+-\d+\s*$"))
     console.button("Read from QuickBooks").click()
     console.sees("asks QuickBooks.")
     connection.run_session()
@@ -366,6 +368,25 @@ def test_the_page_of_a_request_leads_to_the_change_of_its_only_object(console: C
 
     assert read_again(connection, "Ada Kern")["Phone"] == "555-0111"
     assert read_again(connection, "Bo Kern")["Phone"] == "555-0100"
+
+
+def test_an_object_of_another_company_file_does_not_get_the_name_of_the_one_with_its_id(console: Console) -> None:
+    """Two copies of a company file have the same IDs, and may have other customers behind them."""
+    first, second = console.service.connection(), console.service.connection()
+    list_id = customer(first, Name="Ada Kern")["ListID"]
+    request_id = first.queue({"request_json": {"CustomerQueryRq": {"FullName": "Ada Kern"}}})["id"]
+    first.run_session()
+    console.sign_in(f"/app/queued_requests/{request_id}")
+    console.link("Change this customer").click()
+    console.sees("Customer Ada Kern")
+    console.page.evaluate(
+        "(address) => { history.pushState(null, '', address); dispatchEvent(new PopStateEvent('popstate')); }",
+        f"/app/compose?connection={second.id}&type=CustomerModRq&object={list_id}",
+    )
+
+    form = console.page.get_by_role("form", name="Read the customer")
+    expect(form).to_contain_text(list_id)
+    expect(console.page.get_by_text("Ada Kern")).to_have_count(0)
 
 
 def test_drafts_of_changes_of_two_objects_do_not_mix(console: Console) -> None:

@@ -367,7 +367,7 @@ def test_the_pages_of_a_query_say_how_many_objects_they_have_and_are_one_file(co
     for page in (pages[0], pages[-1]):
         console.keep_signed_in()
         console.open(f"/app/queued_requests/{page['id']}")
-        console.sees(f"{len(pages)} pages, {len(names)} objects")
+        console.sees(f"{len(pages)} pages. All {len(names)} objects; complete")
         name, saved = file_of_all_pages(console)
         assert name == "CustomerRet.csv"
         assert sorted(set(saved)) == sorted(names)

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { joined, progressOf } from "../../src/console/lib/all_pages.js";
+import { isComplete, joined, progressOf } from "../../src/console/lib/all_pages.js";
 
 /** Returns the response to a page with some objects, behind which others remain. */
 const page = (rows, remaining, name = "CustomerRet") => [
@@ -23,6 +23,30 @@ test("the objects so far and the total follow from the first and the last page, 
       assert.deepEqual(progressOf(pages[0], last), { fetched, total });
     });
   }
+});
+
+test("a response is complete only if nothing limits it, or QuickBooks says that nothing remains", () => {
+  const record = (attributes, children, response, more = {}) => ({
+    state: "response_received",
+    request_name: "CustomerQueryRq",
+    page: 1,
+    request_json: { request: { name: "CustomerQueryRq", attributes, children } },
+    response_json: response,
+    ...more,
+  });
+  const maximum = [{ name: "MaxReturned", text: "10" }];
+  const start = { iterator: "Start" };
+  assert.equal(isComplete(record({}, undefined, page(["A"]))), true);
+  assert.equal(isComplete(record({}, [{ name: "FullName", text: "A" }], page(["A"]))), true);
+  assert.equal(isComplete(record({}, maximum, page(["A"]))), false);
+  assert.equal(isComplete(record(start, maximum, page(["A"], 0))), true);
+  assert.equal(isComplete(record(start, maximum, page(["A"], 1))), false);
+  assert.equal(isComplete(record(start, maximum, page(["A"]))), false);
+  assert.equal(isComplete(record(start, maximum, page(["A"], 0), { page: 2 })), false);
+  assert.equal(isComplete(record({}, [], page(["A"]), { state: "error" })), false);
+  assert.equal(isComplete(record({}, [], page(["A"]), { request_name: "CustomerAddRq" })), false);
+  assert.equal(isComplete(record({}, [], page(["A"]), { request_name: "GeneralSummaryReportQueryRq" })), false);
+  assert.equal(isComplete(record({}, [], page(["A"]), { request_json: null })), false);
 });
 
 test("without what remains, or without a response, nothing is said", () => {

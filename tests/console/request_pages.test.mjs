@@ -9,9 +9,9 @@ const RECORD = { connection_id: "c", query_id: "q", id: "r" };
 const OBJECTS = 7;
 
 /** Serves the pages of a query with 7 objects each, and returns the ids of the pages that are read. */
-function serve(states, xml = "") {
+function serve(states, xml = "", numbers = states.map((_, n) => n + 1)) {
   const read = [];
-  const pages = states.map((state, n) => ({ id: `p${n + 1}`, page: n + 1, state }));
+  const pages = states.map((state, n) => ({ id: `p${n + 1}`, page: numbers[n], state }));
   globalThis.fetch = async (address) => {
     const { pathname, searchParams } = new URL(address);
     if (!pathname.includes("/connections/")) {
@@ -48,10 +48,20 @@ test("a query of any number of pages says how many objects it has fetched, and e
       assert.deepEqual(data.progress, { fetched, total }, `${number} pages, ${last}`);
       assert.equal(read.length, 2);
       const objects = `${total.toLocaleString("en-US")} objects`;
-      const words = says ? `${fetched.toLocaleString("en-US")} of ${objects} ${says}` : objects;
-      assert.equal(saysOf(data), `${number} pages, ${words}${part}`);
+      const words = says ? `, ${fetched.toLocaleString("en-US")} of ${objects} ${says}` : `. All ${objects}; complete`;
+      assert.equal(saysOf(data), `${number} pages${words}${part}`);
     }
   }
+});
+
+test("pages of which one was deleted are not called complete", async () => {
+  const numbers = [1, 2, 4];
+  serve(
+    numbers.map(() => "response_received"),
+    "",
+    numbers,
+  );
+  assert.equal(saysOf(await readPages(RECORD, SIGNAL)), "3 pages, 21 objects");
 });
 
 test("without a response to the last pages nothing is said about objects", async () => {

@@ -22,6 +22,20 @@ export function remainingOf(responseJson) {
 export const countOf = (responseJson) => resultsOf(responseJson).reduce((sum, [, rows]) => sum + rows.length, 0);
 
 /**
+ * Whether a response alone is known to have all objects of its query: QuickBooks says that no other page follows, or
+ * the query has neither pages nor a maximum.
+ *
+ * @param {{state: string, request_name: string, page?: number, request_json?: any, response_json?: any}} record
+ */
+export function isComplete({ state, request_name: name, page, request_json: json, response_json: response }) {
+  const request = json?.request;
+  const isOfObjects = name.endsWith("QueryRq") && !name.endsWith("ReportQueryRq");
+  if (state !== "response_received" || !isOfObjects || !request || Number(page) > 1) return false;
+  if (request.attributes?.iterator) return remainingOf(response) === 0;
+  return !(request.children ?? []).some((/** @type {{name: string}} */ child) => child.name === "MaxReturned");
+}
+
+/**
  * Returns how many objects the pages up to `last` have, and how many the query has in all: `{fetched, total}`, from the
  * responses to the first page and to `last`. QuickBooks says with each page how many remain. Without that, null.
  *

@@ -1,6 +1,7 @@
 // The objects that have a form for changes, as a response shows them.
-import { resultsOf } from "./result_rows.js";
+import { nameIn, resultsOf } from "./result_rows.js";
 import { url } from "./router.js";
+import { session } from "./session.js";
 
 /** @type {Record<string, {type: string, id: string, noun: string}>} */
 const CHANGEABLE = {
@@ -12,7 +13,32 @@ const CHANGEABLE = {
 export const hasChangeForm = (type) => Object.values(CHANGEABLE).some((one) => one.type === type);
 
 /**
- * Returns the form for a change of the only object in a response, as `{address, noun}`, or null.
+ * What people call the objects whose forms were opened in this tab, by connection and ID: two company files can have
+ * the same ID.
+ *
+ * @type {Map<string, string>}
+ */
+const names = new Map();
+session.onSignOut(() => names.clear());
+
+/**
+ * @param {string} connection
+ * @param {string} object
+ * @param {string} name
+ */
+export const noteName = (connection, object, name) => names.set(`${connection} ${object}`, name);
+
+/**
+ * Returns what QuickBooks called an object when it was read last, or undefined if that is not known.
+ *
+ * @param {string | undefined} connection
+ * @param {string} object
+ */
+export const knownName = (connection, object) => names.get(`${connection} ${object}`);
+
+/**
+ * Returns the form for a change of the only object in a response, as `{address, noun, open}`, or null. `open` notes the
+ * name of the object for the form.
  *
  * @param {{connection_id: string, response_json?: any}} record
  */
@@ -22,5 +48,10 @@ export function changeOf({ connection_id: connection, response_json: response })
   const [[name, rows]] = found;
   const form = CHANGEABLE[String(name)];
   const object = form && rows.length === 1 && rows[0][form.id];
-  return object ? { address: url("/compose", { connection, type: form.type, object }), noun: form.noun } : null;
+  if (!object) return null;
+  return {
+    address: url("/compose", { connection, type: form.type, object }),
+    noun: form.noun,
+    open: () => noteName(connection, object, nameIn(found)),
+  };
 }

@@ -70,7 +70,7 @@ export const wantedColumns = ({ request_json: json }) =>
 /**
  * Returns what people call the only object in a response: its name, or its customer and number. Without one, "".
  *
- * @param {[string, Record<string, any>[]][]} results
+ * @param {any[][]} results
  */
 export function nameIn(results) {
   if (results.length !== 1 || results[0][0] === REPORT || results[0][1].length !== 1) return "";

@@ -10,10 +10,10 @@ const MAX_COLUMNS = 500;
 const MAX_SEGMENTS = 3;
 
 /**
- * The results of a response. `maximum` is that of the query if it was reached, so QuickBooks may have more. The columns
- * that are `wanted` are shown early.
+ * The results of a response. `maximum` is that of the query if it was reached, so QuickBooks may have more, and `whole`
+ * whether they are known to be all. The columns that are `wanted` are shown early.
  */
-export function ResultTable({ results, maximum, wanted }) {
+export function ResultTable({ results, maximum, whole, wanted }) {
   const [chosen, setChosen] = useState(0);
   const [page, setPage] = useState(1);
   const [all, setAll] = useState(false);
@@ -27,7 +27,7 @@ export function ResultTable({ results, maximum, wanted }) {
       <header>
         <div class="row">
           <h2>Results</h2>
-          <span class="muted"><${Foreign} text=${about} /></span>
+          <span class="muted"><${Foreign} text=${about} />${whole && "; complete"}</span>
         </div>
         <div class="row">
           ${

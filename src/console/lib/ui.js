@@ -133,6 +133,12 @@ export const At = ({ moment }) => html`
   <time class="nowrap" datetime=${moment} title=${fullTime(moment)}>${asOf(moment)}</time>
 `;
 
+const MINUTE = 60_000;
+
+/** The end of the minute of a moment: what is expected at 2:02:40 PM may still come after 2:02. */
+export const By = ({ moment }) =>
+  html`by <${At} moment=${new Date(Math.ceil(Date.parse(moment) / MINUTE) * MINUTE).toISOString()} />`;
+
 /** Says how old the copy is that programs have of the books. */
 export const CopyAsOf = ({ at }) => html`Copy as of${" "}<${At} moment=${at} />`;
 

@@ -1,12 +1,22 @@
 // The form of a change: reads an object from QuickBooks, lets a person edit it, and shows what will change.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { baseOf, CHANGES, changeRequest, editedOf, isChange, objectOfChange, readingQuery } from "../lib/changes.js";
+import { knownName, noteName } from "../lib/changeable.js";
+import {
+  baseOf,
+  CHANGES,
+  changeRequest,
+  editedOf,
+  isChange,
+  namesOf,
+  objectOfChange,
+  readingQuery,
+} from "../lib/changes.js";
 import { matching } from "../lib/offers.js";
 import { isOutdated, newKey } from "../lib/queue_again.js";
 import { navigate, url } from "../lib/router.js";
 import { session } from "../lib/session.js";
-import { ENDED, messageOf } from "../lib/text.js";
+import { ENDED, messageOf, requestTitle } from "../lib/text.js";
 import { formTree } from "../lib/trees.js";
 import { Ago, Button, explain, Field, Foreign, Note } from "../lib/ui.js";
 import { contentOf, differenceOf } from "../lib/write_fields.js";
@@ -31,7 +41,9 @@ export function ChangeForm({ type, draft, edit, target, source, object, askForTa
   if (!base) {
     const take = (object, answer) => {
       const now = baseOf(type, object);
-      const { id, responded_at: at } = answer;
+      const { id, responded_at: at, connection_id: connection } = answer;
+      const { name, party } = namesOf(now);
+      noteName(connection, textIn(now, CHANGES[type.name].id), [party, name].filter(Boolean).join(" · "));
       edit({ ...UNREAD, base: now, edited: editedOf(type, now, draft.tree, draft.former), readBy: { id, at } });
     };
     return html`
@@ -131,6 +143,11 @@ function ReadObject({ type, draft, edit, target, source, object, askForTarget, o
       ${
         known
           ? html`
+            <p class="strong">
+              ${requestTitle(type.name.replace("Mod", ""))}${" "}
+              <${Foreign} text=${knownName(target?.id, known) ?? ""} />${" "}
+              <code class="muted small"><${Foreign} text=${known} /></code>
+            </p>
             <p>
               ${source && isOutdated(source) && `The ${noun} has changed in QuickBooks since this change was made. `}
               ${

@@ -1,7 +1,7 @@
 // The draft of a request: the form, its check, and queueing.
 import { html, useMemo, useRef, useState } from "../vendor/preact.js";
 import { useLoad } from "../lib/api.js";
-import { namesOf } from "../lib/changes.js";
+import { CHANGES, namesOf } from "../lib/changes.js";
 import { readDraft, removeDraft, writeDraft } from "../lib/drafts.js";
 import { Editor } from "../lib/editor.js";
 import { incompleteDates, stillIncomplete, withOthers } from "../lib/incomplete_dates.js";
@@ -93,6 +93,7 @@ function Draft({ type, place, target, askForTarget, source, object }) {
     keep({ ...draft, touched: true, idempotencyKey: null, ...changes });
   };
   const isChange = mode === "change" && draft.base;
+  const isUnread = mode === "change" && !draft.base;
   const changeTree = (next) => {
     setProblems(stillIn(next, problems));
     edit(isChange ? { edited: next } : { tree: next });
@@ -255,13 +256,19 @@ function Draft({ type, place, target, askForTarget, source, object }) {
           error=${error}
           outcome=${outcome}
           isKept=${isKept}
-          button=${html`
-              <${Button} kind="primary block" busy=${busy} onClick=${press}>
-                ${books ? html`<span>${action} in <${Foreign} text=${books} /></span>` : action}
-              <//>
-            `}
+          button=${
+            isUnread
+              ? html`
+                <p class="muted">Read the ${CHANGES[type.name].noun} first. Its change can then be queued here.</p>
+              `
+              : html`
+                <${Button} kind="primary block" busy=${busy} onClick=${press}>
+                  ${books ? html`<span>${action} in <${Foreign} text=${books} /></span>` : action}
+                <//>
+              `
+          }
         />
-        <${Preview} draft=${draft} current=${current} assumed=${assumed} connection=${target?.id} />
+        ${!isUnread && html`<${Preview} ...${{ draft, current, assumed }} connection=${target?.id} />`}
       </div>
     </div>
     ${

@@ -10,6 +10,7 @@ import {
   Ago,
   At,
   Badge,
+  By,
   CopyAsOf,
   Empty,
   Foreign,
@@ -137,8 +138,9 @@ function Next({ connection }) {
   const { paused_at: paused, next_session_at: next } = connection;
   if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
   if (!next) return "Not paused. The time of the next session is not known.";
-  const when = STARTS_AT.has(connection.waiting_reason?.code) ? "not before" : "expected by";
-  return html`Not paused, next session ${when} <${At} moment=${next} />`;
+  return STARTS_AT.has(connection.waiting_reason?.code)
+    ? html`Not paused, next session not before <${At} moment=${next} />`
+    : html`Not paused, next session expected <${By} moment=${next} />`;
 }
 
 const PAUSE =

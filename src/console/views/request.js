@@ -1,5 +1,6 @@
 // One queued request: its timeline, results, request and response, webhook, and actions.
 import { html, useEffect, useMemo, useState } from "../vendor/preact.js";
+import { isComplete } from "../lib/all_pages.js";
 import { call, useFreshnessOf, useLoad, usePolling } from "../lib/api.js";
 import { codeSamples } from "../lib/code_samples.js";
 import { DocumentView } from "../lib/document_view.js";
@@ -165,7 +166,7 @@ function Loaded({ record, load }) {
       ${
         results.length > 0 &&
         html`
-        <${ResultTable} ...${{ results, maximum, wanted: wantedColumns(record) }} />
+        <${ResultTable} ...${{ results, maximum, whole: isComplete(record), wanted: wantedColumns(record) }} />
       `
       }
       ${isOneWithLines(results) && html`<${Later} load=${loadLines} what="The lines" results=${results} />`}

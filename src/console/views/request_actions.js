@@ -146,7 +146,7 @@ export function Actions({ record, load }) {
         change &&
         session.may("queue") &&
         html`
-          <a class="button" href=${change.address}>
+          <a class="button" href=${change.address} onClick=${change.open}>
             <${Icon} name="pen" />
             Change this ${change.noun}
           </a>

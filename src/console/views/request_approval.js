@@ -23,8 +23,9 @@ export function NeedsApproval({ record, connection }) {
                   (<a href=${url(`/connections/${id}/settings`)}>settings</a>).
                 `
                 : html`
-                  Why: the connection does not ask for it. So <${Author} author=${author} /> may only propose writes, or
-                  asked for the approval of this one.
+                  Why: <${Author} author=${author} /> may only propose writes, or asked for this
+                  approval${record.replaces && ", or it replaces a write that needed one"}. Otherwise the connection
+                  needed approvals when it was queued. Now it does not.
                 `
             }
           </p>

@@ -28,8 +28,8 @@ async function listed({ connection_id: connectionId, query_id: queryId }, part, 
 }
 
 /**
- * Returns the first pages, the number of all, whether none is unfinished, and how many objects they have, if
- * QuickBooks has said so: `{pages, total, isOver, progress}`.
+ * Returns the first pages, the number of all, whether none is unfinished, how many objects they have, if QuickBooks has
+ * said so, and whether these are known to be all: `{pages, total, isOver, progress, isComplete}`.
  */
 export async function readPages(record, signal) {
   const { pages, total, isAll } = await listed(record, { ...OLDEST, page: 1 }, signal);
@@ -38,7 +38,16 @@ export async function readPages(record, signal) {
   const [first, last] = [pages.find(isAnswered), newest.findLast(isAnswered)];
   if (pages.length < 2 || first?.page !== 1 || !last) return { pages, total, isOver, progress: null };
   const response = async (one) => (one.id === record.id ? record : await recordOf(one, signal)).response_json;
-  return { pages, total, isOver, progress: progressOf(await response(first), await response(last)) };
+  const progress = progressOf(await response(first), await response(last));
+  // A page that was deleted is missing among them.
+  const isWhole = last === newest.at(-1) && last.page === total;
+  return {
+    pages,
+    total,
+    isOver,
+    progress,
+    isComplete: isWhole && progress !== null && progress.fetched === progress.total,
+  };
 }
 
 export function Pages({ record }) {
@@ -86,8 +95,9 @@ export function Pages({ record }) {
 }
 
 /** How many pages there are, and how many objects they have together, in words. */
-export function saysOf({ pages, total, isOver, progress }) {
+export function saysOf({ pages, total, isOver, progress, isComplete }) {
   const part = pages.length < total ? `. The first ${count(pages.length)} are listed.` : "";
+  if (isComplete) return `${plural(total, "page")}. All ${plural(progress.total, "object")}; complete${part}`;
   return `${plural(total, "page")}${progress ? objectsOf(progress, isOver) : ""}${part}`;
 }
 

@@ -15,7 +15,7 @@ import {
   titleOf,
 } from "../lib/subscriptions.js";
 import { count, fullTime, originOf, plural } from "../lib/text.js";
-import { Ago, At, Badge, Button, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
+import { Ago, Badge, Button, By, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { RecordChanges } from "./record_changes.js";
 import { SubscriptionForm } from "./subscription_form.js";
@@ -127,7 +127,7 @@ function Subscription({ one, connection, edit, done }) {
 
 /** By when the next call is expected, if the service knows. */
 const Expected = ({ connection }) =>
-  connection.next_session_at && html`It is expected by <${At} moment=${connection.next_session_at} />.`;
+  connection.next_session_at && html`It is expected <${By} moment=${connection.next_session_at} />.`;
 
 const REMEDY =
   "Open QuickBooks with the right company file, close its dialog boxes, and choose Update Selected in the Web Connector.";
