@@ -42,4 +42,5 @@ test("only what is still not complete stays a problem, and what is no date stays
   assert.deepEqual(stillIncomplete(known, []), [missing]);
   assert.deepEqual(stillIncomplete(known, [problem({ field: "send_by" })]), known.slice(2));
   assert.deepEqual(stillIncomplete(known, [problem({ element: to })]), [known[1], missing]);
+  assert.equal(stillIncomplete(known, known.slice(0, 3)), known);
 });

@@ -42,16 +42,18 @@ export const incompleteDates = (inputs) =>
     });
 
 /**
- * Returns the known problems without those of dates that are complete by now. An emptied date is complete too, although
- * the draft has not changed.
+ * Returns the known problems without those of dates that are complete by now, or the same array if all stay. An emptied
+ * date is complete too, although the draft has not changed.
  *
  * @param {Problem[]} known
  * @param {Problem[]} now
  */
-export const stillIncomplete = (known, now) =>
-  known.filter(
+export function stillIncomplete(known, now) {
+  const left = known.filter(
     ({ isDate, field, element }) => !isDate || now.some((one) => one.field === field && one.element === element),
   );
+  return left.length < known.length ? left : known;
+}
 
 /**
  * Returns the problems of dates, and those other ones that are not about the same element: half a date is not missing.

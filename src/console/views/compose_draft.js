@@ -98,7 +98,11 @@ function Draft({ type, place, target, askForTarget, source, object }) {
     setProblems(stillIn(next, problems));
     edit(isChange ? { edited: next } : { tree: next });
   };
-  const recheckDates = () => setProblems((known) => stillIncomplete(known, incompleteDates(inputs())));
+  /** A render between the `input` and the `change` of another control, such as a check box, would undo its change. */
+  const recheckDates = ({ target }) => {
+    if (["date", "time"].includes(target.type))
+      setProblems((known) => stillIncomplete(known, incompleteDates(inputs())));
+  };
   const startOver = () => {
     removeDraft(place);
     setDraft(beginning(type, source, supported, object));
