@@ -145,7 +145,7 @@ class RunState(Asking):
         self._complete(known, one, self._with(reading, one, found.records), found)
 
     def _changing(self, name: str) -> ObjectCopy:
-        """Return an object that was asked for its changes. A snapshot that fell due meanwhile begins after the answer."""
+        """Return an object that was asked for its changes. A snapshot that fell due meanwhile begins afterwards."""
         return replace(self.objects[name], phase=CopyPhase.CHANGES)
 
     def _with_gap(self, one: ObjectCopy, found: Found) -> ObjectCopy:
