@@ -434,3 +434,16 @@ def test_a_reader_who_chooses_search_can_type_at_once(console: Console) -> None:
     console.page.keyboard.press("Enter")
 
     console.page.wait_for_url("**/search?search=order-77")
+
+
+def test_the_search_of_a_connection_says_its_limit_and_leads_to_the_same_search_of_all(console: Console) -> None:
+    one, other = console.service.connection(), console.service.connection()
+    label = f"night {one.id[:8]}"
+    for connection in (one, other):
+        connection.queue({"request_json": {"CustomerQueryRq": {}}, "label": label})
+    console.sign_in(f"/app/connections/{one.id}?search={label}")
+
+    expect(console.page.get_by_text(f"1 request with “{label}” in this connection.")).to_be_visible()
+    console.link("Search all connections").click()
+    console.page.wait_for_url("**/app/search?*part=true*")
+    expect(console.page.get_by_role("searchbox")).to_have_value(label)

@@ -211,11 +211,14 @@ export const Searched = () => html`
   webhooks, metadata, and amounts in responses.
 `;
 
-/** How many requests a search found, and what it covers. */
+/** How many requests a search found, what it covers, and the same search without the limit to one connection. */
 export function SearchNote({ phrase, total }) {
   return html`
     <div class="search-note small muted" role="status">
-      <span class="strong">${plural(total, "request")} with “<${Foreign} text=${phrase} />”.</span>${" "}
+      <span class="strong">
+        ${plural(total, "request")} with “<${Foreign} text=${phrase} />” in this connection.
+      </span>${" "}
+      <a href=${url("/search", { search: phrase, part: "true" })}>Search all connections</a>.${" "}
       <${Searched} />
     </div>
   `;
