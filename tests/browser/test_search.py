@@ -447,3 +447,45 @@ def test_the_search_of_a_connection_says_its_limit_and_leads_to_the_same_search_
     console.link("Search all connections").click()
     console.page.wait_for_url("**/app/search?*part=true*")
     expect(console.page.get_by_role("searchbox")).to_have_value(label)
+
+
+def test_the_first_letter_stays_however_early_it_is_typed(console: Console) -> None:
+    console.sign_in("/app")
+    console.page.evaluate(
+        """() => new MutationObserver((_, observer) => {
+            const field = document.querySelector("main form [type=search]");
+            if (!field) return;
+            observer.disconnect();
+            field.value = "o";
+            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+        }).observe(document.body, { childList: true, subtree: true })"""
+    )
+    console.page.get_by_role("navigation").get_by_role("link", name="Search").click()
+    field = console.page.get_by_label("Search the requests of all connections")
+    expect(console.button("Search", exact=True)).to_be_enabled()
+
+    expect(field).to_have_value("o")
+
+
+def test_a_pause_after_a_space_keeps_the_space(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}")
+    field = console.page.get_by_label("Search requests")
+    field.press_sequentially("invoice ")
+    console.page.wait_for_url("**?search=invoice")
+    field.press_sequentially("add")
+    console.page.wait_for_url("**?search=invoice+add")
+
+    expect(field).to_have_value("invoice add")
+
+
+def test_another_address_brings_its_phrase_into_the_field(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}?search=vendor")
+    field = console.page.get_by_label("Search requests")
+    expect(field).to_have_value("vendor")
+    field.fill("customer")
+    console.page.wait_for_url("**?search=customer")
+    console.page.evaluate("history.pushState(null, '', '?search=bill'); dispatchEvent(new PopStateEvent('popstate'))")
+
+    expect(field).to_have_value("bill")

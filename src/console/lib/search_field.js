@@ -1,6 +1,8 @@
 // The field with which a view is searched.
-import { html } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Icon } from "./ui.js";
+
+const TYPING_MILLISECONDS = 300;
 
 /**
  * `change` gets the text. `label` is for screen readers; others see the `placeholder`. In a view that begins with the
@@ -20,3 +22,27 @@ export const SearchField = ({ label, placeholder, value, change, maxlength = 200
     />
   </div>
 `;
+
+/**
+ * A SearchField that searches for its text when the person stops typing. `change` gets the text without the spaces
+ * around it. A `value` from elsewhere, such as a link, replaces the text.
+ */
+export function SearchBox({ value, change, ...field }) {
+  const [text, setText] = useState(value);
+  const searched = useRef(value);
+  useLayoutEffect(() => {
+    // After a search of this box the text may have a space at its end, and more letters: it stays.
+    if (value !== searched.current) setText(value);
+    searched.current = value;
+  }, [value]);
+  useEffect(() => {
+    const phrase = text.trim();
+    if (phrase === searched.current) return undefined;
+    const timer = setTimeout(() => {
+      searched.current = phrase;
+      change(phrase);
+    }, TYPING_MILLISECONDS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return html`<${SearchField} ...${field} value=${text} change=${setText} />`;
+}

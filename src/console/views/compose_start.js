@@ -1,5 +1,5 @@
 // Where a request begins: the choice of a connection and of a type, and earlier drafts.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { draftsOf, removeDraft } from "../lib/drafts.js";
 import { CHANGES, POPULAR, typesWith } from "../lib/request_types.js";
@@ -102,7 +102,8 @@ export function Drafts({ app, connections }) {
 
 export function TypePicker({ names, value, pick }) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  // An effect after the paint would remove the first letter of a person who types at once.
+  useLayoutEffect(() => setText(value), [value]);
   const input = (event) => {
     setText(event.target.value);
     if (names.includes(event.target.value)) pick(event.target.value);

@@ -4,13 +4,14 @@ import { call, useLoad } from "../lib/api.js";
 import { hasBulkActions, possible } from "../lib/bulk_actions.js";
 import { RequestsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
+import { SearchBox } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
 import { STATES, webhookConditions } from "../lib/text.js";
 import { RangeBar, rangeConditions, rangeOf, RangeSelect } from "../lib/time_range.js";
 import { Button, Empty, explain, Pager, Problem, Segmented } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { ManyAtOnce, ManyBar, useSelection } from "./many_bar.js";
-import { GroupBar, LAST_NIGHT, Numbers, orderOf, SearchBox, Select, WEBHOOK_CHOICES } from "./request_filters.js";
+import { GroupBar, LAST_NIGHT, Numbers, orderOf, Select, WEBHOOK_CHOICES } from "./request_filters.js";
 import { RequestTable, SearchNote, SharedReason, sharedReason, ToApprove, useDense } from "./request_list.js";
 
 /** Eight polls a minute together, as many as `polling.js` allows. */
@@ -101,7 +102,12 @@ function Requests({ id, query, held }) {
       aria-busy=${String(list.loading)}
     >
       <div class="toolbar">
-        <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
+        <${SearchBox}
+          label="Search requests"
+          placeholder="Customer, number, label, “invoice add”, error"
+          value=${search ?? ""}
+          change=${(text) => change({ search: text }, { replace: true })}
+        />
         <${Select}
           label="State"
           value=${state}

@@ -1,10 +1,10 @@
 // The list of connections: health, last contact, and the numbers of waiting and failed requests.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useRef } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { noteConnections } from "../lib/approval_count.js";
 import { ConnectionsCsv } from "../lib/list_export.js";
 import { navigate, url } from "../lib/router.js";
-import { SearchField } from "../lib/search_field.js";
+import { SearchBox } from "../lib/search_field.js";
 import { session } from "../lib/session.js";
 import { count, health, needsPerson, originOf, plural, waiting, whyOf } from "../lib/text.js";
 import { Ago, Badge, Button, Empty, Foreign, Icon, Pager, Problem, SkeletonRows, useTitle } from "../lib/ui.js";
@@ -13,7 +13,6 @@ const PAGE_SIZE = 20;
 const REFRESH_MILLISECONDS = 15_000;
 /** A list that is filtered or sorted is read whole, up to this many pages of 100. One poll then makes several calls. */
 const MAX_PAGES = 10;
-const TYPING_MILLISECONDS = 300;
 const WHOLE_PAGE_SIZE = 100;
 const WHOLE_REFRESH_MILLISECONDS = 60_000;
 
@@ -136,7 +135,12 @@ export default function Connections({ query }) {
           (!isEmpty || isWhole) &&
           html`
             <div class="toolbar">
-              <${SearchBox} value=${search ?? ""} change=${(text) => change({ search: text }, { replace: true })} />
+              <${SearchBox}
+                label="Search connections"
+                placeholder="Name, company or ID"
+                value=${search ?? ""}
+                change=${(text) => change({ search: text }, { replace: true })}
+              />
               ${choose("health", HEALTH, "Any health")}
               ${choose("sort", SORTS, "Oldest first")}
               ${isWhole && html`<${Button} kind="ghost" icon="close" onClick=${() => navigate(url("/"))}>Clear<//>`}
@@ -198,24 +202,6 @@ export default function Connections({ query }) {
         />
       </section>
     </div>
-  `;
-}
-
-function SearchBox({ value, change }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => change(text), TYPING_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return html`
-    <${SearchField}
-      label="Search connections"
-      placeholder="Name, company or ID"
-      value=${text}
-      change=${setText}
-    />
   `;
 }
 

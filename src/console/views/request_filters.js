@@ -1,11 +1,8 @@
 // The filters of a connection's list of requests: states, webhooks and the search.
-import { html, useEffect, useState } from "../vendor/preact.js";
+import { html } from "../vendor/preact.js";
 import { url } from "../lib/router.js";
-import { SearchField } from "../lib/search_field.js";
 import { count, STATES, WEBHOOK_FILTERS } from "../lib/text.js";
 import { Button, Foreign, Skeleton } from "../lib/ui.js";
-
-const TYPING_MILLISECONDS = 300;
 
 /** The states whose requests are counted. Each number is that of the requests which its link lists. */
 const CARDS = ["waiting", "retryable", "response_received", "error"];
@@ -42,24 +39,6 @@ export function Numbers({ id, counts, failed, current }) {
         `,
       )}
     </nav>
-  `;
-}
-
-export function SearchBox({ value, change }) {
-  const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    if (text === value) return undefined;
-    const timer = setTimeout(() => change(text.trim()), TYPING_MILLISECONDS);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return html`
-    <${SearchField}
-      label="Search requests"
-      placeholder="Customer, number, label, “invoice add”, error"
-      value=${text}
-      change=${setText}
-    />
   `;
 }
 

@@ -1,6 +1,6 @@
 // A search in all connections: for a whole value, with one call, or for a part of a text. The latter searches up to 20
 // connections, or for five seconds, and then the next ones.
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { navigate, url } from "../lib/router.js";
 import { SearchField } from "../lib/search_field.js";
@@ -23,7 +23,8 @@ export default function Search({ query }) {
   const isPart = query.part === "true";
   const [text, setText] = useState(phrase);
   useTitle("Search");
-  useEffect(() => setText(phrase), [phrase]);
+  // An effect after the paint would remove the first letter of a person who types at once.
+  useLayoutEffect(() => setText(phrase), [phrase]);
   const submit = (event) => {
     event.preventDefault();
     if (text.trim()) navigate(url("/search", { search: text.trim(), part: query.part }));
