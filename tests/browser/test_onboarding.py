@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 from playwright.sync_api import expect
 
 from domain.connections.onboarding import MAX_PASSWORDS
@@ -18,7 +19,7 @@ from tests.e2e.support import generated_company
 from tests.support.web_connector.connector import soap_call
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
     from tests.browser.support import Console
     from tests.e2e.support import Connection
@@ -32,6 +33,15 @@ FOCUS = """() => {
     return [`${one.tagName} ${one.textContent.trim().slice(0, 60)} ${one.id}`, isCovered];
 }"""
 """Returns what has the focus, and whether something else is at its upper or lower edge."""
+
+
+def is_uncovered_after_scrolling(page: Page) -> bool:
+    """Wait until nothing covers what has the focus. The page may scroll for seconds on a busy machine."""
+    try:
+        page.wait_for_function(f"!({FOCUS})()[1]", timeout=10_000)
+    except PlaywrightTimeoutError:
+        return False
+    return True
 
 
 def web_connector(connection: Connection, password: str | None = None) -> Simulator:
@@ -202,9 +212,8 @@ def test_no_part_of_the_page_covers_what_has_the_focus(console: Console, width: 
         if name in seen or name.startswith("BODY"):
             break
         seen.add(name)
-        if is_covered:
-            console.page.wait_for_timeout(500)  # the page may still scroll
-            covered += [name] if console.page.evaluate(FOCUS)[1] else []
+        if is_covered and not is_uncovered_after_scrolling(console.page):
+            covered.append(name)
 
     assert len(seen) > 3
     assert covered == []

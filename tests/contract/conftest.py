@@ -15,7 +15,7 @@ from botocore.config import Config
 
 from adapters.dynamodb import DynamoDBStore
 from local.emulated_dynamodb import emulated_dynamodb
-from local.tables import drop_tables, make_tables
+from local.tables import drop_tables, empty_tables, make_tables, table_names
 from tests.support import clients
 from tests.support.fake_store import FakeStore
 from tests.support.services import using
@@ -67,15 +67,23 @@ def service() -> Iterator[WholeService]:
             yield service
 
 
-@pytest.fixture
-def endpoint() -> Iterator[DynamoDBStore]:
-    """Yield a store on the endpoint that the environment names, with separate tables."""
+@pytest.fixture(scope="session")
+def endpoint_tables() -> Iterator[tuple[Any, str]]:
+    """Yield a client of the endpoint that the environment names, and the prefix of the tables that the tests share."""
     client = dynamodb_client(ENDPOINT)
     prefix = f"t{uuid.uuid4().hex[:8]}-"
-    tables = make_tables(client, prefix, with_stream=False)
-    yield keeping_for_a_time(client, tables)
+    make_tables(client, prefix, with_stream=False)
+    yield client, prefix
     drop_tables(client, prefix)
     client.close()
+
+
+@pytest.fixture
+def endpoint(endpoint_tables: tuple[Any, str]) -> Iterator[DynamoDBStore]:
+    """Yield a store on the endpoint. Its tables are emptied, because new ones take half a second."""
+    client, prefix = endpoint_tables
+    yield keeping_for_a_time(client, table_names(prefix))
+    empty_tables(client, prefix)
 
 
 IMPLEMENTATIONS = ["fake", "emulated"]
