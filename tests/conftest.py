@@ -5,6 +5,7 @@ Other examples: `pytest --hypothesis-profile=random`. `make prove` and `make fuz
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -27,3 +28,10 @@ def pytest_configure() -> None:
             answering_endpoint()
         except SystemExit as error:
             raise pytest.UsageError(str(error.code)) from None
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage less often: a collection looks at thousands of tests and modules, which never become garbage."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)

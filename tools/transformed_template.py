@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +29,21 @@ class _NoManagedPolicies:
         return {}
 
 
-def transformed_template(parameters: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the transformed template; `parameters` override the defaults. Sets AWS's region if there is none."""
+@cache
+def transformed_template() -> Mapping[str, Any]:
+    """Return the transformed template with the default parameters. SAM takes seconds for it.
+
+    Sets AWS's region if there is none.
+    """
     os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")  # SAM makes a session to find the partition
-    template = Template.load(ROOT / "template.yaml", parameters)
+    template = Template.load(ROOT / "template.yaml")
     document = json.loads(json.dumps(template.document))
     # SAM expects packaged code. Only the translation matters here, so any address will do.
     document["Globals"]["Function"]["CodeUri"] = "s3://bucket/key"
     for resource in document["Resources"].values():
         if "CodeUri" in resource.get("Properties", {}):
             resource["Properties"]["CodeUri"] = "s3://bucket/simulator"
-    result: dict[str, Any] = transform(document, dict(template.parameters), _NoManagedPolicies())
+    result: Mapping[str, Any] = transform(document, dict(template.parameters), _NoManagedPolicies())
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +17,9 @@ from local.template import Template, TemplateError
 from tests.support.api_client import routes
 from tests.support.cases import for_each
 from tools.transformed_template import transformed_template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATE = Template.load(ROOT / "template.yaml")
@@ -31,7 +34,7 @@ def statements() -> list[tuple[str, dict[str, Any]]]:
     return result
 
 
-def of_type(transformed: dict[str, Any], resource_type: str) -> dict[str, dict[str, Any]]:
+def of_type(transformed: Mapping[str, Any], resource_type: str) -> dict[str, dict[str, Any]]:
     """Return the resources of a type in a transformed template, by logical ID."""
     resources: dict[str, dict[str, Any]] = transformed["Resources"]
     return {name: resource for name, resource in resources.items() if resource["Type"] == resource_type}
@@ -418,10 +421,9 @@ DATA_TABLES = {
 
 @pytest.mark.parametrize("is_protected", ["true", "false"])
 def test_tables_with_data_survive_the_stack_but_not_a_failed_creation(is_protected: str) -> None:
-    transformed = transformed_template({"ProtectTables": is_protected})
     protection = template_with({"ProtectTables": is_protected}).resources("AWS::DynamoDB::Table")
 
-    for name, table in of_type(transformed, "AWS::DynamoDB::Table").items():
+    for name, table in of_type(transformed_template(), "AWS::DynamoDB::Table").items():
         policies = table.get("DeletionPolicy"), table.get("UpdateReplacePolicy")
         expected = ("RetainExceptOnCreate", "Retain") if name in DATA_TABLES else (None, None)
         assert policies == expected, name
