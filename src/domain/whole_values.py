@@ -24,7 +24,7 @@ class MatchedAs(StrEnum):
 
 
 _MARKS = {kind: chr(number) for number, kind in enumerate(MatchedAs, 1)}
-_ALL_MARKS = "".join(_MARKS.values())
+_ALL_MARKS = tuple(_MARKS.values())
 
 HAS_MARKS = chr(len(MatchedAs) + 1)
 """Is in each search text, because one of a release without marks looks like one that has no values."""
@@ -38,7 +38,7 @@ def marked(kind: MatchedAs, value: str) -> str:
 
 def is_marked(line: str) -> bool:
     """Return whether a line of a search text is a whole value."""
-    return line.startswith(tuple(_ALL_MARKS))
+    return line.startswith(_ALL_MARKS)
 
 
 def has_marks(text: str) -> bool:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from xml.etree.ElementTree import Element, SubElement
+from xml.parsers.expat import ExpatError
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from domain.qbxml import Request, parse_request_xml, search_text
 from domain.qbxml.schema.facts import request_names
+from domain.qbxml.xml.parser import defused_parser
 from domain.whole_values import MatchedAs, marked
 from tests.support.cases import for_each
 from tests.support.qbxml_samples import STATUS_OK, request_xml, response_xml
@@ -120,3 +125,66 @@ def test_the_texts_of_nested_elements_are_searched() -> None:
 
 def test_a_malformed_response_is_searched_up_to_the_error() -> None:
     assert "Cy" in search_text(REQUEST, "<QBXML><QBXMLMsgsRs><Name>Cy</Name>")
+
+
+# --- The texts of a response are those that a parser finds one after the other
+
+
+def searched_one_by_one(text: str) -> list[str]:
+    """Return the lines of a response as its elements begin and end, up to an error."""
+    lines: list[str] = []
+    parts: list[str] = []
+    path = [""]
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        lines.append(" ".join(attributes.get("statusMessage", "").split()))
+        path.append(name)
+        parts.clear()
+
+    def end(name: str) -> None:
+        path.pop()
+        own, kind = "".join(parts), None
+        parts.clear()
+        if name in {"RefNumber", "TxnID"}:
+            kind = MatchedAs.NUMBER
+        elif name in {"FullName", "Name"} and path[-1] in {"CustomerRef", "VendorRet"}:
+            kind = MatchedAs.NAME
+        if name.endswith(("Name", "ID", "Number")):
+            lines.append(marked(kind, own) if kind else " ".join(own.split()))
+
+    parser = defused_parser()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, parts.append
+    with suppress(ExpatError):
+        parser.Parse(text, True)
+    return list(filter(None, dict.fromkeys(lines)))
+
+
+PARENTS = st.sampled_from(["CustomerRef", "VendorRet", "ItemRef", "DataExtName", "ParentID"])
+TEXTS = st.sampled_from(
+    ["", "", " \n", "Cy", "Cy  &amp; Co", "&#233;", "a<!-- b -->c", "<![CDATA[<Name>]]>", "<?d e?>f"]
+)
+LEAVES = st.sampled_from(["FullName", "Name", "ListID", "RefNumber", "TxnID", "Memo", "p:Name", "xml:ID"])
+MESSAGES = st.sampled_from(["", "", ' statusMessage="Found  nothing"', ' statusMessage=""', ' other="Cy"'])
+
+
+@st.composite
+def elements(draw: st.DrawFn, depth: int = 0) -> str:
+    """Return an element with texts and elements in it."""
+    if depth == 4 or draw(st.booleans()):
+        name, content = draw(LEAVES), draw(TEXTS)
+    else:
+        name, content = draw(PARENTS), "".join(draw(st.lists(st.one_of(TEXTS, elements(depth + 1)), max_size=4)))
+    return f"<{name}{draw(MESSAGES)}>{content}</{name}>"
+
+
+@given(found=st.lists(elements(), max_size=4), levels=st.sampled_from([0, 0, 0, 900, 3_000]), data=st.data())
+def test_the_texts_of_a_response_are_those_of_its_elements_one_by_one(
+    found: list[str], levels: int, data: st.DataObject
+) -> None:
+    """Also if it is nested deeply, ends early, or its prefixes have no namespaces."""
+    whole = "<A>" * levels + f"<QBXML>{''.join(found)}</QBXML>" + "</A>" * levels
+    text = whole[: data.draw(st.one_of(st.just(len(whole)), st.integers(1, len(whole))))]
+
+    lines = search_text(Request("16.0", "stopOnError", Element("Rq")), text).split("\n")
+
+    assert lines[1:] == searched_one_by_one(text)
