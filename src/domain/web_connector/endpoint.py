@@ -92,14 +92,13 @@ class WebConnector:
         `address` is the IP address of the caller, or None if it is not known.
         """
         size = _size(body)
-        if size > soap.MAX_SMALL_BODY_BYTES:
+        if size > soap.MAX_SMALL_BODY_BYTES and not soap.carries_response(body):
+            return _too_large(soap.MAX_SMALL_BODY_BYTES)
+        if size > soap.MAX_BODY_BYTES:
             beginning = soap.read_beginning(body)
-            if beginning is None or beginning.method not in soap.CARRY_RESPONSES:
-                return _too_large(soap.MAX_SMALL_BODY_BYTES)
-            if size > soap.MAX_BODY_BYTES:
-                if beginning.method != "receiveResponseXML":
-                    return _too_large(soap.MAX_BODY_BYTES)
-                return self._reply(beginning)
+            if beginning is None or beginning.method != "receiveResponseXML":
+                return _too_large(soap.MAX_BODY_BYTES)
+            return self._reply(beginning)
         try:
             call = soap.read_call(body)
         except soap.NotACall as problem:

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 
 from domain.web_connector.protocol import soap
 from domain.web_connector.protocol.methods import METHODS, NAMESPACE
-from domain.web_connector.protocol.soap import Call, NotACall, read_beginning, read_call, write_fault, write_reply
+from domain.web_connector.protocol.soap import (
+    Call,
+    NotACall,
+    carries_response,
+    escape,
+    read_beginning,
+    read_call,
+    write_fault,
+    write_reply,
+)
 from tests.support.cases import for_each
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
@@ -257,6 +266,17 @@ def test_a_call_of_6_mb_is_read_whole() -> None:
     assert call["response"] == "<CustomerRet>\n<Name>Ann</Name>\n</CustomerRet>\n" * times
 
 
+@given(st.text("é€\U0001f600 &<>x\n", min_size=1), st.booleans(), st.data())
+def test_a_call_that_is_read_in_two_parts_is_the_same(response: str, as_bytes: bool, data: st.DataObject) -> None:
+    text = receive(escape(response))
+    body = text.encode() if as_bytes else text
+    whole = read_call(body)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(soap, "_LAST_PART", data.draw(st.integers(1, len(body))))
+        assert read_call(body) == whole
+
+
 # --- writing
 
 
@@ -342,6 +362,17 @@ def test_the_beginning_of_a_call_is_read_wherever_it_ends(filling: str, offset: 
         assert call is not None
         assert (call.method, call["ticket"]) == ("receiveResponseXML", "t1")
         assert call["response"].startswith("<QBXML>")
+
+
+@for_each("filling", range(0, 20_000, 500))
+def test_whether_a_call_carries_a_response_is_known_wherever_its_method_begins(filling: int) -> None:
+    before = " " * filling
+    carries = before.join(("<!---->", BEGINNING)) + "." * 100_000
+    other = carries.replace("receiveResponseXML", "authenticate")
+
+    is_within = carries.index("<ticket>") <= soap._BEGINNING  # noqa: SLF001
+    assert carries_response(carries) == carries_response(carries.encode()) == is_within
+    assert not carries_response(other)
 
 
 @pytest.mark.parametrize(

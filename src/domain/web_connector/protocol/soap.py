@@ -28,7 +28,7 @@ MAX_BODY_BYTES = 6 * 1024 * 1024
 MAX_SMALL_BODY_BYTES = 64 * 1024
 """Maximum size in bytes of a call without a response. Anyone can send calls. Larger ones are not parsed."""
 
-CARRY_RESPONSES = frozenset({"sendRequestXML", "receiveResponseXML"})
+_CARRY_RESPONSES = frozenset({"sendRequestXML", "receiveResponseXML"})
 """The methods with a QuickBooks response as a parameter. Their calls may have up to MAX_BODY_BYTES."""
 
 _MAX_DEPTH = 32
@@ -43,8 +43,15 @@ namespaces, and the longest name that they use has 30 characters."""
 _BEGINNING = 16 * 1024
 """The part of a large envelope that is read first. It has the method, the ticket and the response's first tags."""
 
+_METHOD_WITHIN = 2 * 1024
+"""The part that nearly always has the method."""
+
 _BUFFER_BYTES = 64 * 1024
 """Size of the text that expat collects before it calls us. Escaped QBXML arrives in many small pieces."""
+
+_LAST_PART = 1024 * 1024
+"""The end of a body that is parsed at once. Python divides a longer text, and expat counts the lines of each part but
+the last, so the longest part comes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +136,12 @@ def read_beginning(body: bytes | str) -> Call | None:
         return None
 
 
+def carries_response(body: bytes | str) -> bool:
+    """Whether the envelope has a call that carries a response of QuickBooks, from as little of it as shows that."""
+    beginning = read_beginning(body[:_METHOD_WITHIN]) or read_beginning(body)
+    return beginning is not None and beginning.method in _CARRY_RESPONSES
+
+
 def _trimmed(body: bytes | str) -> bytes | str:
     """Return the body without the characters that some clients write before the XML declaration."""
     if isinstance(body, str):
@@ -138,7 +151,10 @@ def _trimmed(body: bytes | str) -> bytes | str:
 
 def _parsed(body: bytes | str) -> Call:
     reader = _EnvelopeReader()
-    _parser(reader).Parse(body, True)
+    parser = _parser(reader)
+    if first := len(body) - min(len(body), _LAST_PART):
+        parser.Parse(body[:first], False)
+    parser.Parse(body[first:], True)
     return reader.call()
 
 
