@@ -21,6 +21,7 @@ from domain.qbxml import (
 )
 from domain.qbxml.xml import parser
 from domain.qbxml.xml.parser import (
+    FEW_ATTRIBUTES,
     MAX_ATTRIBUTES_OF_ELEMENT,
     XML_ERRORS,
     TooComplex,
@@ -201,6 +202,30 @@ def test_the_elements_and_attributes_of_a_document_are_limited(crowd: str, monke
     for read in (parse_tree, defused_tree):
         with pytest.raises(TooComplex, match="more than"):
             read(text)
+
+
+@given(tags=st.lists(st.sampled_from(["<A>", "<A/>", "</A>", "<AnElement/>", "text"]), max_size=60))
+def test_a_count_of_a_part_finds_few_elements_only_if_there_are_few(tags: list[str]) -> None:
+    text = "".join(tags)
+    elements = sum(tag.startswith("<A") for tag in tags)
+    with pytest.MonkeyPatch.context() as patch:
+        for most in range(1, 61):
+            patch.setattr(parser, "MAX_ELEMENTS", most)
+            assert parser._has_few_elements(text) == (elements <= most) or elements <= text.count("<") <= most  # noqa: SLF001
+
+
+@given(
+    before=st.sampled_from(["<A/>", "<A a='' b = \"x=y\"/>", "a=b", "xmlns"]),
+    place=st.sampled_from([*range(12), FEW_ATTRIBUTES - 1, FEW_ATTRIBUTES, FEW_ATTRIBUTES + 1]),
+    declaration=st.sampled_from(["xmlns='u'", "xmlns:p = 'u'", "b='=' xmlns='u'"]),
+)
+def test_a_response_that_declares_a_namespace_is_unreadable_wherever_it_does(
+    before: str, place: int, declaration: str
+) -> None:
+    text = response_xml(f"{before * place}<CustomerQueryRs statusCode='0' {declaration}/>{before}")
+
+    with pytest.raises(UnreadableResponse, match="namespace"):
+        parse_response(text)
 
 
 def test_a_response_beyond_these_limits_is_unreadable() -> None:
