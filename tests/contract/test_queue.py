@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from domain.records.audit import Actor, ActorType
 from domain.records.request import (
     BEHIND_OTHERS,
     FIRST_IN_LINE,
@@ -15,16 +16,18 @@ from domain.records.request import (
     LAST_IN_LINE,
     Claim,
     MessageSet,
+    QueuedRequest,
     Recovery,
     State,
     StoredRequest,
     Tombstone,
 )
 from domain.records.session import InFlight, RequestInFlight
-from domain.storage.changes import ChangeRequest, Put, RemoveRequest
+from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import IndexEntry, RequestDetail
 from domain.timestamps import AFTER_ALL, timestamp
 from tests.contract.stores import LATER, add, stored_request
+from tests.contract.test_every_field import filled_entity
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
 
 if TYPE_CHECKING:
@@ -74,6 +77,22 @@ def test_the_requests_in_flight_of_a_session_are_read_with_their_xml_and_the_fro
     assert store.requests_in_flight(session) == ([RequestInFlight(sent, REQUEST_XML)], ())
     requests, queue = store.requests_in_flight(session, 10)
     assert ([request.record for request in requests], list(queue)) == ([sent], [returned])
+
+
+def test_requests_in_flight_are_read_with_all_that_is_stored_of_them(store: AnyStore) -> None:
+    claim = Claim(a_session().id)
+    record = filled_entity(
+        QueuedRequest, state=State.SENT, claim=claim, lookup=None, response_attempt="", response_chunks=""
+    )
+    queued_by = Actor(ActorType.API_KEY, "key_1", "Shop")
+    store.commit(AddRequest(record, REQUEST_XML, "ann", metadata={"order": "17"}, queued_by=queued_by))
+    removed = a_record(state=State.SENT, claim=claim)
+    add(store, removed)
+    store.commit(RemoveRequest(removed, timestamp(LATER)))
+
+    requests, _ = store.requests_in_flight(a_session(in_flight=InFlight((record.id, removed.id))))
+
+    assert requests == [RequestInFlight(record, REQUEST_XML, {"order": "17"}, None, queued_by)]
 
 
 def test_requests_behind_those_in_flight_are_read_without_their_xml(store: AnyStore) -> None:

@@ -41,6 +41,21 @@ KB."""
 HAS_BODY = f"attribute_exists({keys.REQUEST_ID}) AND attribute_not_exists({keys.REMOVED})"
 """The condition that the record was not removed."""
 
+BODY_IN_FLIGHT = (
+    keys.REQUEST_ID,
+    keys.PART,
+    keys.REMOVED,
+    keys.REQUEST,
+    keys.REQUEST_CHUNKS,
+    keys.REFERENCES,
+    keys.METADATA,
+    keys.QUEUED_BY,
+    keys.MODIFICATION,
+    keys.RESPONSE,
+    keys.RESPONSE_ATTEMPT,
+)
+"""The attributes of a body that a session needs. The search text is the longest of the others."""
+
 
 def unpack_within(bodies: Iterable[bytes | None], max_bytes: int) -> Iterator[str | None]:
     """Yield the texts that `pack` compressed, and None for None and for each text that does not fit.

@@ -142,11 +142,18 @@ class DynamoDB:
                 return number
             query["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
-    def batch_get(self, keys: Mapping[str, Sequence[Item]], eventually: Collection[str] = ()) -> dict[str, list[Item]]:
+    def batch_get(
+        self,
+        keys: Mapping[str, Sequence[Item]],
+        eventually: Collection[str] = (),
+        attributes: Mapping[str, Collection[str]] | None = None,
+    ) -> dict[str, list[Item]]:
         """Return the items that exist, by table. Makes one call for each 100 keys.
 
-        The reads are consistent, but for the tables in `eventually`.
+        The reads are consistent, but for the tables in `eventually`. `attributes` are those to return, by table. Of
+        another table, all are returned.
         """
+        projections = {table: projection(names) for table, names in (attributes or {}).items()}
         items: dict[str, list[Item]] = {table: [] for table in keys}
         open_keys = [(table, key) for table, table_keys in keys.items() for key in table_keys]
         backoff = self.backoff(BATCH_GET)
@@ -154,7 +161,8 @@ class DynamoDB:
             batch, open_keys = open_keys[:MAX_BATCH_KEYS], open_keys[MAX_BATCH_KEYS:]
             requests: dict[str, dict[str, Any]] = {}
             for table, key in batch:
-                requests.setdefault(table, {"Keys": [], "ConsistentRead": table not in eventually})["Keys"].append(key)
+                selection = {"Keys": [], "ConsistentRead": table not in eventually, **projections.get(table, {})}
+                requests.setdefault(table, selection)["Keys"].append(key)
             result = self.client.batch_get_item(RequestItems=requests)
             for table, table_items in result["Responses"].items():
                 items[table].extend(table_items)
@@ -170,6 +178,15 @@ class DynamoDB:
     def entities(self, table: str, codec: Codec[T] | CompressedCodec[T], keys: Iterable[Item]) -> list[T]:
         """Return the entities that exist, read in batches, in no particular order."""
         return list(map(codec.entity, self.batch_get({table: list(keys)})[table]))
+
+
+def projection(attributes: Collection[str]) -> dict[str, Any]:
+    """Return the parameters of a read that returns these attributes alone, because each takes time to decode.
+
+    Some of their names are reserved words, so each has a placeholder.
+    """
+    names = {f"#{number}": name for number, name in enumerate(attributes)}
+    return {"ProjectionExpression": ",".join(names), "ExpressionAttributeNames": names}
 
 
 def key_query(

@@ -47,6 +47,11 @@ def pack(text: str) -> bytes:
     return compressor.compress(text.encode()) + compressor.flush()
 
 
+def utf8_size(text: str) -> int:
+    """Return the size of a text in bytes of UTF-8. Nearly every response is in ASCII and needs no copy for that."""
+    return len(text) if text.isascii() else len(text.encode())
+
+
 def unpack(packed: bytes) -> str:
     """Return the text that `pack` compressed, in this release or in one without a dictionary."""
     stream = zlib.decompressobj(zdict=_DICTIONARY)

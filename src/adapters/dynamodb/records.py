@@ -129,6 +129,9 @@ never change, whatever fields a record gets or loses. A better one needs another
 RECORDS = CompressedCodec(_CODEC, _PLAIN, FIELDS, _DICTIONARY)
 TOMBSTONES = Codec(Tombstone)
 
+RECORD_ATTRIBUTES = sorted(_PLAIN | {FIELDS, keys.APP_ID, keys.DELETED_AT})
+"""What `request_from_item` needs of an item: its record, or its tombstone."""
+
 
 def record_item(record: QueuedRequest, expires_at: int | None = None) -> Item:
     """Return the item of a record. DynamoDB removes it some time after `expires_at` (Unix seconds)."""

@@ -15,6 +15,7 @@ from adapters.dynamodb.bodies import (
     removed_item,
 )
 from adapters.dynamodb.client import key_query
+from adapters.dynamodb.compression import utf8_size
 from adapters.dynamodb.operations import Operation, delete, put, put_if, put_revision
 from adapters.dynamodb.records import event_mark, record_item, request_from_item, tombstone_item
 from adapters.dynamodb.response_chunks import StoredChunks, note_of_removal
@@ -58,7 +59,7 @@ class RequestChanges:
         if response:
             after = replace(
                 after,
-                response_size=len((change.response_xml or "").encode()),
+                response_size=utf8_size(change.response_xml or ""),
                 response_attempt="" if response.chunks else response.attempt,
                 response_chunks=response.chunks,
             )

@@ -23,7 +23,7 @@ from botocore.exceptions import ClientError
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.bodies import HAS_BODY, MAX_INLINE_RESPONSE_BYTES, body_update
-from adapters.dynamodb.compression import pack, packed_text
+from adapters.dynamodb.compression import pack, packed_text, utf8_size
 from adapters.dynamodb.response_chunks import index_attributes
 from adapters.dynamodb.transactions import LOST_ANSWERS, new_commit_id, outcome_of
 from domain.records.request import State
@@ -142,7 +142,7 @@ class _Attempt:
         self.change = change
         self.request_id = change.after.id
         self.name = name
-        self.is_large = len((change.response_xml or "").encode()) > MAX_INLINE_RESPONSE_BYTES
+        self.is_large = utf8_size(change.response_xml or "") > MAX_INLINE_RESPONSE_BYTES
 
     @cached_property
     def attributes(self) -> Item:
