@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -19,6 +20,7 @@ from domain.qbxml.codes.statuses import INVALID_ID, describe_status
 from domain.records.request import MAX_FACT_CHARACTERS, QUEUED, ErrorCode, State
 from domain.records.search_text import error_lines, with_lines
 from domain.storage.changes import ChangeRequest
+from domain.timestamps import timestamp
 from domain.web_connector.outcomes.attribution import (
     is_about,
     is_sent_as_set,
@@ -43,7 +45,6 @@ from domain.web_connector.protocol.soap import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
 
     from domain.records.lookup import FieldChange
     from domain.records.request import QueuedRequest
@@ -65,13 +66,22 @@ class RequestUpdate:
     modification_xml: str | None = field(default=None, kw_only=True)
     field_changes: tuple[FieldChange, ...] = field(default=(), kw_only=True)
 
-    def change(self, stored: RequestInFlight) -> ChangeRequest:
-        """Return the change of the request in flight. Several transitions are stored as one change."""
-        once = self.after.as_change_of(stored.record)
-        after = replace(once, responded_at=once.updated_at) if self.response_xml else once
+    def change(self, stored: RequestInFlight, position: int = 0) -> ChangeRequest:
+        """Return the change of the request in flight. Several transitions are stored as one change.
+
+        The request at each `position` of a message set has a time of its own, so that a list by last change shows the
+        order of execution.
+        """
+        updated_at = _later(self.after.updated_at, position) if position else self.after.updated_at
         return ChangeRequest(
             stored.record,
-            after,
+            # One copy in place of several, as in `QueuedRequest.moved`.
+            replace(
+                self.after,
+                updated_at=updated_at,
+                responded_at=updated_at if self.response_xml else self.after.responded_at,
+                revision=stored.record.revision + 1,
+            ),
             self.response_xml,
             self._search_text(stored),
             modification_xml=self.modification_xml,
@@ -96,6 +106,11 @@ class RequestUpdate:
             with suppress(Exception):
                 lines += qbxml.search_text(no_request, self.response_xml).split("\n")
         return with_lines(request_text, lines)
+
+
+def _later(moment: str, microseconds: int) -> str:
+    """Return a later timestamp."""
+    return timestamp(datetime.fromisoformat(moment) + timedelta(microseconds=microseconds))
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,7 @@ def _continue(  # noqa: PLR0917 - the parts of one call
     record = requests[0].record
     after = _session_after(session, [request.record for request in requests], outcomes, call, now)
     releases = [
-        replace(outcome, after=_in_order(outcome.after, position)).change(request)
+        outcome.change(request, position)
         for position, (outcome, request) in enumerate(zip(outcomes, requests, strict=True))
     ]
 
@@ -296,14 +296,6 @@ def _ending(decision: Decision, session: Session, last: Session, now: datetime) 
         return replace(decision, changes=[Put(session, end), Put(connection, free), *decision.changes[1:]])
 
     return Finishing(ended)
-
-
-def _in_order(after: QueuedRequest, position: int) -> QueuedRequest:
-    """Return the record with a time of its own, so that a list by last change shows a set in the order of execution."""
-    if not position:
-        return after
-    moment = datetime.fromisoformat(after.updated_at) + timedelta(microseconds=position)
-    return replace(after, updated_at=timestamp(moment))
 
 
 def _session_after(
