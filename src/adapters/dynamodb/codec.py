@@ -156,6 +156,8 @@ class CompressedCodec(Generic[T]):
 
 def _attribute_value(value: Any) -> AttributeValue:
     """Return a value that is not None as an attribute value."""
+    if type(value) is str:  # most are
+        return {"S": value}
     if isinstance(value, bool):
         return {"BOOL": value}
     if isinstance(value, int):

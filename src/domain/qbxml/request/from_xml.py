@@ -133,9 +133,10 @@ def _read(text: str) -> tuple[Element, str | None] | None:
 def _is_regular(root: Element) -> bool:
     """Return whether all names are legal, no element has both elements and text, and none is nested too deeply."""
     names = {name for node in root.iter() for name in (node.tag, *node.keys())}
-    level = [root]
-    for _ in range(limits.MAX_DEPTH + ENVELOPE_DEPTH):
-        if not all(is_blank(node.text) for node in level if len(node)):
+    level, depth = [root], 0
+    while level:
+        depth += 1
+        if depth > limits.MAX_DEPTH + ENVELOPE_DEPTH or not all(is_blank(node.text) for node in level if len(node)):
             return False
         level = [child for node in level for child in node]
-    return not level and all(map(limits.is_name, names))
+    return all(map(limits.is_name, names))
