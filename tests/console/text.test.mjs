@@ -170,6 +170,14 @@ test("how long ago a moment is has one unit, and ten seconds are now", () => {
   ]);
 });
 
+test("a write that waits for approval is not just waiting, wherever it is shown", () => {
+  const name = (more) => text.stateOf({ state: "waiting", ...more }).name;
+  assert.equal(name({}), "Waiting");
+  assert.equal(name({ waiting_reason: { code: "next_session" }, awaits_approval: false }), "Waiting");
+  assert.equal(name({ waiting_reason: { code: "approval" } }), "Waiting for approval");
+  assert.equal(name({ awaits_approval: true }), "Waiting for approval");
+});
+
 test("the ID of an object is no name of it", () => {
   const parts = {
     "Ann · 800000D8-1700000000": ["Ann", "800000D8-1700000000"],

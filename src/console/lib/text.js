@@ -259,12 +259,13 @@ const AWAITS_APPROVAL = { name: "Waiting for approval", tone: "amber" };
 /**
  * Returns how the state of a request is shown: `{name, tone, live}`.
  *
- * @param {{state: string, executed?: string | null, waiting_reason?: {code: string} | null}} request
+ * @param {{state: string, executed?: string | null, waiting_reason?: {code: string} | null, awaits_approval?: boolean}}
+ *   request A record, or what a batch or a search shows of one.
  * @returns {{name: string, tone: string, live?: boolean}}
  */
-export const stateOf = ({ state, executed, waiting_reason: reason }) =>
+export const stateOf = ({ state, executed, waiting_reason: reason, awaits_approval: isOpen }) =>
   (state === "error" && WITHOUT_RESPONSE[executed ?? ""]) ||
-  (reason?.code === "approval" && AWAITS_APPROVAL) ||
+  ((isOpen || reason?.code === "approval") && AWAITS_APPROVAL) ||
   STATES[state] || { name: state, tone: "grey" };
 
 export const WEBHOOK_STATES = {

@@ -98,6 +98,7 @@ class BatchMemberView(TypedDict):
     request_name: Annotated[str, Schema(examples=["CustomerAddRq"])]
     subject: str | None
     state: State
+    awaits_approval: Annotated[bool, Schema("Whether somebody has to approve it before it is sent")]
     executed: WhetherExecuted | None
     depends_on: Annotated[list[Uuid], Schema("The requests for which it still waits, or waited when it ended")]
     error_code: Annotated[str | None, Schema("`code` of its error", examples=["dependency_failed"])]
@@ -485,6 +486,7 @@ def batch_member(record: QueuedRequest) -> BatchMemberView:
         "request_name": record.request_name,
         "subject": record.subject,
         "state": record.state,
+        "awaits_approval": record.awaits_approval,
         "executed": record.executed,
         "depends_on": [id_at(record.id, position) for position in record.dependencies],
         "error_code": record.error.code if record.error else None,

@@ -36,6 +36,7 @@ class HitView(TypedDict):
     ]
     label: str | None
     state: State
+    awaits_approval: Annotated[bool, Schema("Whether somebody has to approve it before it is sent")]
     executed: Annotated[
         WhetherExecuted | None,
         Schema("Whether QuickBooks has executed the write. Null for a read, and until it has ended"),
@@ -109,6 +110,7 @@ def _hit(hit: Hit) -> HitView:
         "subject": record.subject,
         "label": record.label,
         "state": record.state,
+        "awaits_approval": record.awaits_approval,
         "executed": record.executed,
         "cause": record.cause,
         "message": short(record.error.message) if record.error else None,

@@ -382,3 +382,17 @@ class TestAConnection:
         entry = deployment.api.call("GET", f"{CONNECTION}/audit_log").json["data"][0]
 
         assert (entry["action"], entry["settings"]) == ("connection_changed", ["approval"])
+
+
+def test_a_batch_and_a_search_say_which_requests_wait_for_approval(deployment: Deployment) -> None:
+    body = {"requests": [WRITE | {"approval": "required", "label": "night 7"}, QUERY | {"label": "night 7"}]}
+    write, query = deployment.api.call("POST", f"{deployment.requests_url}/batch", body).json["data"]
+
+    def awaiting() -> tuple[list[bool], dict[str, bool]]:
+        shown = deployment.api.call("GET", f"/api/v1/queued_requests/{query['id']}?include[]=batch").json["data"]
+        hits = deployment.api.call("GET", "/api/v1/search?value=night 7").json["data"]["hits"]
+        return [one["awaits_approval"] for one in shown["batch"]], {one["id"]: one["awaits_approval"] for one in hits}
+
+    assert awaiting() == ([True, False], {write["id"]: True, query["id"]: False})
+    assert decide(client(deployment, Scope.APPROVE), write, "approve").status == 200
+    assert awaiting() == ([False, False], {write["id"]: False, query["id"]: False})

@@ -92,6 +92,7 @@ def test_a_hit_says_what_the_request_is(deployment: Deployment) -> None:
         "subject": "Kristy Abercrombie · A-1042 · Repair",
         "label": "Nightly Sync",
         "state": "waiting",
+        "awaits_approval": False,
         "executed": None,
         "cause": None,
         "message": None,
