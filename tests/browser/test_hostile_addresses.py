@@ -66,7 +66,7 @@ VIEWS = (
     View("/overview", ("statistics", "connections")),
     View("/failures", ("failures",)),
     View("/usage", ("usage",)),
-    View("/connections/{connection}/overview", (CONNECTION, f"{CONNECTION}/statistics")),
+    View("/connections/{connection}/overview", (CONNECTION, LIST, f"{CONNECTION}/statistics")),
     View("/connections/{connection}/audit_log", (CONNECTION, f"{CONNECTION}/audit_log", "connections")),
     View("/connections/{connection}/subscriptions", (CONNECTION, f"{CONNECTION}/subscriptions", "connections")),
     View("/connections/{connection}/sessions", (CONNECTION, f"{CONNECTION}/sessions", "connections")),
