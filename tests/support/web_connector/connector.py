@@ -37,7 +37,7 @@ from tests.support.queueing import queueing_without_quotas
 from tests.support.web_connector.quickbooks import hcp, response_to
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from domain.ports import IdSource
     from domain.queueing.new_request import NewRequest
@@ -74,12 +74,6 @@ class CountingStore(FakeStore):
         self.calls: Counter[str] = Counter()
         self.index: list[QueuedRequest] | None = None
 
-    def __getattribute__(self, name: str) -> Any:
-        """Count the methods of the ports."""
-        if name in PORTS:
-            self.calls[name] += 1
-        return super().__getattribute__(name)
-
     def commit(self, *changes: Change) -> None:
         """Commit, but refuse two changes of one item, as DynamoDB does."""
         items = [_item_of(change) for change in changes]
@@ -114,6 +108,21 @@ class CountingStore(FakeStore):
             for sort, moment in (("inserted_at", record.inserted_at), ("updated_at", record.listed_updated_at)):
                 counts[CountKey(record.connection_id, moment[:10], sort, *record.listed_pair)] += 1
         return counts
+
+
+def _counted(name: str) -> Callable[..., Any]:
+    """Return a method of the store that also counts its calls."""
+    method = getattr(CountingStore, name)
+
+    def call(store: CountingStore, *arguments: Any, **named: Any) -> Any:
+        store.calls[name] += 1
+        return method(store, *arguments, **named)
+
+    return call
+
+
+for _name in PORTS:
+    setattr(CountingStore, _name, _counted(_name))
 
 
 def _item_of(change: Change) -> tuple[str, str]:
