@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from tests.e2e.support import Connection
 
 
+def number_of_requests(connection: Connection) -> int:
+    """Return how many requests a connection has."""
+    number: int = connection.service.call("GET", f"{connection.path}/queued_requests?bodies=false").json["total"]
+    return number
+
+
 def control(console: Console, label: str) -> Locator:
     """Return the control with a label, which may end in the tag `required`."""
     return console.page.get_by_label(re.compile(rf"^{label}( required)?$"))
@@ -356,11 +362,9 @@ def test_the_page_of_a_request_leads_to_the_change_of_its_only_object(console: C
 
     console.open(f"/app/queued_requests/{request_id}")
     console.link("Change this customer").click()
-    console.sees("Read the customer as it is now, then change it.")
+    console.sees("asks QuickBooks.")
     named = console.page.get_by_role("form", name="Read the customer").locator(".strong").first
     expect(named).to_have_text(re.compile(r"^\s*Customer\s+Ada Kern\s+\w+-\d+\s*$"))
-    console.button("Read from QuickBooks").click()
-    console.sees("asks QuickBooks.")
     connection.run_session()
     control(console, "Phone").fill("555-0111")
     queue(console, "Change customer")
@@ -368,6 +372,23 @@ def test_the_page_of_a_request_leads_to_the_change_of_its_only_object(console: C
 
     assert read_again(connection, "Ada Kern")["Phone"] == "555-0111"
     assert read_again(connection, "Bo Kern")["Phone"] == "555-0100"
+
+
+def test_a_click_on_the_change_of_an_object_reads_it_once_and_an_address_reads_nothing(console: Console) -> None:
+    connection = console.service.connection()
+    customer(connection, Name="Ada Once")
+    request_id = connection.queue({"request_json": {"CustomerQueryRq": {"FullName": "Ada Once"}}})["id"]
+    connection.run_session()
+    before = number_of_requests(connection)
+    console.sign_in(f"/app/queued_requests/{request_id}")
+    console.link("Change this customer").click()
+    console.sees("asks QuickBooks.")
+    console.button("Stop waiting").click()
+    for move in (console.page.go_back, console.page.go_forward, console.page.reload):
+        move()
+    expect(console.button("Read from QuickBooks")).to_be_enabled()
+
+    assert number_of_requests(connection) == before + 1
 
 
 def test_an_object_of_another_company_file_does_not_get_the_name_of_the_one_with_its_id(console: Console) -> None:

@@ -478,3 +478,21 @@ def test_a_hostile_name_of_a_connection_is_text_in_the_button_and_the_question(c
     dialog = console.page.get_by_role("dialog")
     expect(dialog).to_contain_text("<img src=x onerror=alert(1)>")
     expect(dialog.locator("img")).to_have_count(0)
+
+
+def test_what_changed_since_a_date_is_offered_where_a_request_begins_and_without_subscriptions(
+    console: Console,
+) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}/subscriptions")
+    console.link("Customers changed since …").click()
+    expect(console.page.get_by_label("Which")).to_have_value("changed")
+    console.open(f"/app/compose?connection={connection.id}")
+    console.button("Invoices changed since …").click()
+    expect(console.page.get_by_label("Which")).to_have_value("changed")
+    expect(console.page.get_by_label("Changed since", exact=True)).to_be_visible()
+
+    console.page.get_by_label("Request type").fill("BillQueryRq")
+    expect(console.page.get_by_label("Which")).to_have_value("all")
+    console.open(f"/app/compose?connection={connection.id}&type=InvoiceQueryRq&which=unheard_of")
+    expect(console.page.get_by_label("Which")).to_have_value("all")

@@ -433,7 +433,7 @@ def test_a_reader_who_chooses_search_can_type_at_once(console: Console) -> None:
     console.page.keyboard.type("order-77")
     console.page.keyboard.press("Enter")
 
-    console.page.wait_for_url("**/search?search=order-77")
+    console.page.wait_for_url("**/search?search=order-77&go=true")
 
 
 def test_the_search_of_a_connection_says_its_limit_and_leads_to_the_same_search_of_all(console: Console) -> None:
@@ -489,3 +489,52 @@ def test_another_address_brings_its_phrase_into_the_field(console: Console) -> N
     console.page.evaluate("history.pushState(null, '', '?search=bill'); dispatchEvent(new PopStateEvent('popstate'))")
 
     expect(field).to_have_value("bill")
+
+
+def test_the_only_hit_of_a_search_is_opened_and_back_leads_to_the_view_before(console: Console) -> None:
+    connection = console.service.connection()
+    label = f"only {connection.id[:8]}"
+    connection.queue({"request_json": {"CustomerQueryRq": {}}, "label": label})
+    console.sign_in("/app/overview")
+    console.page.get_by_role("navigation").get_by_role("link", name="Search").click()
+    console.page.get_by_role("searchbox").fill(label)
+    console.page.keyboard.press("Enter")
+    console.page.wait_for_url("**/app/queued_requests/*")
+    console.page.go_back()
+
+    console.page.wait_for_url("**/app/search")
+
+
+def test_a_search_with_several_hits_or_for_a_part_of_a_text_shows_them(console: Console) -> None:
+    connection = console.service.connection()
+    label = f"two {connection.id[:8]}"
+    for _ in range(2):
+        connection.queue({"request_json": {"CustomerQueryRq": {}}, "label": label})
+    console.sign_in("/app/search")
+    for address in ("/app/search", "/app/search?part=true"):
+        console.open(address)
+        console.page.get_by_role("searchbox").fill(label)
+        console.page.keyboard.press("Enter")
+
+        expect(console.page.get_by_role("region", name="Results")).to_contain_text("2 requests")
+
+
+def test_a_filter_that_is_chosen_while_a_phrase_is_typed_stays(console: Console) -> None:
+    connection = console.service.connection()
+    console.sign_in(f"/app/connections/{connection.id}")
+    expect(console.page.get_by_label("Search requests")).to_be_visible()
+    console.page.evaluate(
+        """() => {
+            const field = document.querySelector("main [type=search]");
+            field.value = "invoice";
+            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            setTimeout(() => {
+                const webhook = document.querySelector("main select[aria-label=Webhook]");
+                webhook.value = "failed";
+                webhook.dispatchEvent(new Event("change", { bubbles: true }));
+            }, 50);
+        }"""
+    )
+    console.page.wait_for_url("**?*search=invoice*")
+
+    assert "webhook_state=failed" in console.page.url

@@ -1,6 +1,6 @@
 // The objects that have a form for changes, as a response shows them.
 import { nameIn, resultsOf } from "./result_rows.js";
-import { url } from "./router.js";
+import { isPlainClick, url } from "./router.js";
 import { session } from "./session.js";
 
 /** @type {Record<string, {type: string, id: string, noun: string}>} */
@@ -19,7 +19,12 @@ export const hasChangeForm = (type) => Object.values(CHANGEABLE).some((one) => o
  * @type {Map<string, string>}
  */
 const names = new Map();
-session.onSignOut(() => names.clear());
+/** The object that a person has just chosen to change, by connection and ID. An address alone chooses nothing. */
+let chosen = "";
+session.onSignOut(() => {
+  names.clear();
+  chosen = "";
+});
 
 /**
  * @param {string} connection
@@ -37,8 +42,20 @@ export const noteName = (connection, object, name) => names.set(`${connection} $
 export const knownName = (connection, object) => names.get(`${connection} ${object}`);
 
 /**
- * Returns the form for a change of the only object in a response, as `{address, noun, open}`, or null. `open` notes the
- * name of the object for the form.
+ * Whether a person has just chosen to change an object with a click. Is true once, so that its form queues one query.
+ *
+ * @param {string} connection
+ * @param {string} object
+ */
+export function takeChosen(connection, object) {
+  const isChosen = chosen === `${connection} ${object}`;
+  chosen = "";
+  return isChosen;
+}
+
+/**
+ * Returns the form for a change of the only object in a response, as `{address, noun, open}`, or null. `open` takes the
+ * click on a link to the form: it notes the object and its name.
  *
  * @param {{connection_id: string, response_json?: any}} record
  */
@@ -52,6 +69,9 @@ export function changeOf({ connection_id: connection, response_json: response })
   return {
     address: url("/compose", { connection, type: form.type, object }),
     noun: form.noun,
-    open: () => noteName(connection, object, nameIn(found)),
+    open: (/** @type {MouseEvent} */ event) => {
+      noteName(connection, object, nameIn(found));
+      if (isPlainClick(event)) chosen = `${connection} ${object}`;
+    },
   };
 }

@@ -5,7 +5,7 @@ import { openedTree, replaced, rootOf, withoutUnused } from "./form_tree.js";
 import { contentOf, isOutdated } from "./queue_again.js";
 import { fitsInJson, fromJson, shortForm, toJson } from "./request_json.js";
 import { session } from "./session.js";
-import { choiceIn, queryForm, rangeLacks } from "./query_forms.js";
+import { choiceIn, queryForm, rangeLacks, withChoice } from "./query_forms.js";
 import { fieldsOf, SIMPLE_FORMS } from "./simple_forms.js";
 import { formTree, hasBlanks, missingIn, pruned } from "./trees.js";
 import { firstVersion } from "./versions.js";
@@ -67,19 +67,21 @@ export const isForPeople = (mode) => mode === "simple" || mode === "change";
 
 /**
  * Returns a new draft: an empty form, the content of an earlier request, or the change of the object with the id
- * `object`. `supported` is the version of the connection. The webhook is a URL, "" for that of the connection, or null
- * for none.
+ * `object`. The form of a query begins with the choice `which`. `supported` is the version of the connection. The
+ * webhook is a URL, "" for that of the connection, or null for none.
  *
  * @param {RequestType} type
  * @param {any} source
  * @param {string | null | undefined} supported
  * @param {string} [object]
+ * @param {string} [which]
  */
-export function beginning(type, source, supported, object) {
+export function beginning(type, source, supported, object, which) {
   const [[mode]] = modesOf(type);
   const draft = { mode, version: firstVersion(supported), text: "", webhook: "" };
   if (object && mode === "change") return { ...draft, tree: changeOfObject(type, object) };
-  if (!source) return { ...draft, tree: dated(type, inForm(type, mode, formTree(type))) };
+  const empty = which ? withChoice(type, formTree(type), which) : formTree(type);
+  if (!source) return { ...draft, tree: dated(type, inForm(type, mode, empty)) };
   const { request_xml: xml, webhook_url: webhook = "", ...rest } = contentOf(source);
   const { tree, version } = fromXml(xml);
   const copy = { ...draft, ...rest, tree, version, webhook };

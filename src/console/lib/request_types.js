@@ -18,6 +18,12 @@ export const POPULAR = [
 /** The changes that have a form for people. @type {Record<string, string>} */
 export const CHANGES = { CustomerModRq: "Change a customer", InvoiceModRq: "Change an invoice" };
 
+/** The queries that support is asked for most. Their forms begin with a date. @type {Record<string, string>} */
+export const CHANGED_SINCE = {
+  InvoiceQueryRq: "Invoices changed since …",
+  CustomerQueryRq: "Customers changed since …",
+};
+
 /** @type {Record<string, string[]>} Other words for a word of a type. */
 const SYNONYMS = {
   add: ["new", "create"],

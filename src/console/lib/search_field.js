@@ -30,6 +30,9 @@ export const SearchField = ({ label, placeholder, value, change, maxlength = 200
 export function SearchBox({ value, change, ...field }) {
   const [text, setText] = useState(value);
   const searched = useRef(value);
+  // A filter that is chosen before the search begins is in the address, which only the newest `change` has read.
+  const newest = useRef(change);
+  newest.current = change;
   useLayoutEffect(() => {
     // After a search of this box the text may have a space at its end, and more letters: it stays.
     if (value !== searched.current) setText(value);
@@ -40,7 +43,7 @@ export function SearchBox({ value, change, ...field }) {
     if (phrase === searched.current) return undefined;
     const timer = setTimeout(() => {
       searched.current = phrase;
-      change(phrase);
+      newest.current(phrase);
     }, TYPING_MILLISECONDS);
     return () => clearTimeout(timer);
   }, [text]);

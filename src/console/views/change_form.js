@@ -1,7 +1,7 @@
 // The form of a change: reads an object from QuickBooks, lets a person edit it, and shows what will change.
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
-import { knownName, noteName } from "../lib/changeable.js";
+import { knownName, noteName, takeChosen } from "../lib/changeable.js";
 import {
   baseOf,
   CHANGES,
@@ -133,6 +133,10 @@ function ReadObject({ type, draft, edit, target, source, object, askForTarget, o
     }
     return undefined;
   };
+  // Who has chosen the object on the page of a request needs no second click for a query, which changes nothing.
+  useEffect(() => {
+    if (known && target && session.may("queue") && takeChosen(target.id, known) && !reading) ask();
+  }, []);
   const isWaiting = Boolean(reading) && !answer;
   const submit = (event) => {
     event.preventDefault();

@@ -31,6 +31,7 @@ export default function Compose({ query }) {
   const change = (changes) => {
     const next = { ...query, connection, ...changes };
     if (changes.type) delete next.from;
+    if (changes.type && !changes.which) delete next.which;
     if (changes.type || changes.connection) delete next.object;
     if (changes.connection && query.type && !query.object) moveDraft(place({ ...query, connection }), place(next));
     setUnchosen(false);
@@ -110,7 +111,7 @@ export default function Compose({ query }) {
         !query.type
           ? html`
             <${Drafts} app=${app} connections=${list} />
-            <${PickType} names=${names.data} pick=${(type) => change({ type })} />
+            <${PickType} names=${names.data} pick=${change} />
           `
           : names.data && !names.data.includes(query.type)
             ? html`
@@ -129,6 +130,7 @@ export default function Compose({ query }) {
                   askForTarget=${askForTarget}
                   source=${source.data}
                   object=${query.object}
+                  which=${query.which}
                 />
               `
       }

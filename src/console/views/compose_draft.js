@@ -64,9 +64,9 @@ export function Work({ name, ...rest }) {
   return html`<${Draft} type=${type.data} ...${rest} />`;
 }
 
-function Draft({ type, place, target, askForTarget, source, object }) {
+function Draft({ type, place, target, askForTarget, source, object, which }) {
   const supported = target?.qbxml_version;
-  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported, object));
+  const [draft, setDraft] = useState(() => readDraft(place) ?? beginning(type, source, supported, object, which));
   const [restoredAt, setRestoredAt] = useState(draft.at);
   const [isKept, setKept] = useState(true);
   const [problems, setProblems] = useState(NO_PROBLEMS);
@@ -105,7 +105,7 @@ function Draft({ type, place, target, askForTarget, source, object }) {
   };
   const startOver = () => {
     removeDraft(place);
-    setDraft(beginning(type, source, supported, object));
+    setDraft(beginning(type, source, supported, object, which));
     setRestoredAt(null);
     setProblems(NO_PROBLEMS);
     setError(null);

@@ -2,7 +2,7 @@
 import { html, useLayoutEffect, useState } from "../vendor/preact.js";
 import { call } from "../lib/api.js";
 import { draftsOf, removeDraft } from "../lib/drafts.js";
-import { CHANGES, POPULAR, typesWith } from "../lib/request_types.js";
+import { CHANGED_SINCE, CHANGES, POPULAR, typesWith } from "../lib/request_types.js";
 import { url } from "../lib/router.js";
 import { plural, requestTitle } from "../lib/text.js";
 import { Ago, Button, Empty, Field, Foreign } from "../lib/ui.js";
@@ -40,13 +40,21 @@ const TypeButton = ({ name, pick }) => html`
   <//>
 `;
 
+/** `pick` gets `{type}`, and for a query the choice `which` of its form. */
 export function PickType({ names, pick }) {
   return html`
     <div class="card">
       <${Empty}
         icon="pen"
         title="Pick a request type"
-        actions=${POPULAR.map((name) => html`<${TypeButton} name=${name} pick=${pick} />`)}
+        actions=${html`
+          ${POPULAR.map((name) => html`<${TypeButton} name=${name} pick=${(type) => pick({ type })} />`)}
+          ${Object.entries(CHANGED_SINCE).map(
+            ([type, name]) => html`
+              <${Button} kind="small" onClick=${() => pick({ type, which: "changed" })}>${name}<//>
+            `,
+          )}
+        `}
       >
         ${
           names

@@ -27,7 +27,8 @@ export default function Search({ query }) {
   useLayoutEffect(() => setText(phrase), [phrase]);
   const submit = (event) => {
     event.preventDefault();
-    if (text.trim()) navigate(url("/search", { search: text.trim(), part: query.part }));
+    const search = text.trim();
+    if (search) navigate(url("/search", isPart ? { search, part: "true" } : { search, go: "true" }));
   };
   return html`
     <div class="page">

@@ -2,7 +2,6 @@
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
-import { ROOT } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import {
   FAILED_RUNS,
@@ -15,15 +14,14 @@ import {
   titleOf,
 } from "../lib/subscriptions.js";
 import { count, fullTime, originOf, plural } from "../lib/text.js";
-import { Ago, Badge, Button, By, CopyAsOf, Empty, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
+import { Ago, Badge, Button, By, CopyAsOf, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { RecordChanges } from "./record_changes.js";
 import { SubscriptionForm } from "./subscription_form.js";
+import { Nothing } from "./subscriptions_none.js";
 
 /** With the poll of the frame, six polls a minute. */
 const REFRESH_MILLISECONDS = 20_000;
-
-const REFERENCE = `${ROOT}/docs#/Subscriptions`;
 
 export default function Subscriptions({ parts: [id, tab] }) {
   return html`
@@ -51,7 +49,7 @@ function Tab({ id, connection, changed }) {
       html`<${Problem} error=${load.error} retry=${load.reload} what="The subscriptions could not be loaded." />`
     }
     ${!all && !load.error && html`<${SkeletonCard} lines=${6} />`}
-    ${all?.length === 0 && html`<${Nothing} create=${create} />`}
+    ${all?.length === 0 && html`<${Nothing} id=${id} create=${create} />`}
     ${
       all?.length > 0 &&
       html`
@@ -71,23 +69,6 @@ function Tab({ id, connection, changed }) {
     ${editing && html`<${SubscriptionForm} path=${path} one=${editing} close=${() => setEditing(null)} done=${done} />`}
   `;
 }
-
-const Nothing = ({ create }) => html`
-  <section class="card" aria-label="Subscriptions">
-    <${Empty}
-      icon="copy"
-      title="No subscriptions"
-      actions=${html`
-        ${create}
-        <a class="button" href=${REFERENCE}>API reference</a>
-      `}
-    >
-      With a subscription, a program keeps a copy of customers, invoices and other objects that stays right. The
-      service reads all of them once, and then what changes, in sessions of the Web Connector. The program reads the
-      changes from the feed of events, and does not query QuickBooks itself.
-    <//>
-  </section>
-`;
 
 function Subscription({ one, connection, edit, done }) {
   const { name, tone, live } = subscriptionState(one);
