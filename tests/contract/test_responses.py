@@ -89,9 +89,9 @@ class Bench:
         self.lists = [Lists(self.store, self.clock), Lists(self.store, self.clock, few_hits=0)]
         self.store.commit(Put(None, a_connection()))
 
-    def sent(self) -> QueuedRequest:
+    def sent(self, label: str | None = None) -> QueuedRequest:
         """Store a request that was sent."""
-        record = a_record(state=State.SENT)
+        record = a_record(state=State.SENT, label=label)
         self.store.commit(AddRequest(record, REQUEST_XML, text_of(record)))
         return record
 
@@ -204,14 +204,14 @@ def test_a_response_is_stored_with_one_plain_write_and_its_transaction_leaves_th
 
 
 def test_a_response_without_its_transaction_is_not_shown_and_the_next_one_is_stored(bench: Bench) -> None:
-    record = bench.sent()
+    record = bench.sent("customer mod")
 
     bench.lose_attempt(record)
 
     assert bench.current(record) == record
     assert bench.response(record) is None
     assert bench.found("first") == set()
-    assert bench.found(PHRASE_OF_REQUEST) == {record.id}
+    assert bench.found(PHRASE_OF_REQUEST) == bench.found("customer change") == {record.id}
     bench.end(record, SECOND)
     assert bench.response(record) == SECOND
 

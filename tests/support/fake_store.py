@@ -29,6 +29,7 @@ from domain.records.request import (
     Tombstone,
 )
 from domain.records.retention import expires_at
+from domain.records.search_text import has_all
 from domain.records.session import RequestInFlight, Session
 from domain.records.subscription import BooksCopy, ChangePage, CopyState, ObjectCopy, RememberedPart, Subscription
 from domain.storage.changes import (
@@ -972,7 +973,7 @@ class FakeStore:
             (record.inserted_at, request_id)
             for request_id, bodies in entries
             if bodies.connection_id == connection_id
-            and all(text in bodies.search_text for text in texts)
+            and has_all(bodies.search_text, texts)
             and isinstance(record := self.records.get(request_id), QueuedRequest)
             and record.inserted_at in within
         ]

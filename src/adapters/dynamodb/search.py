@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.dynamodb import keys
 from adapters.dynamodb.client import Index, key_query
 from adapters.dynamodb.compression import text_of
-from adapters.dynamodb.search_blocks import has_all, matches_in_block
+from adapters.dynamodb.search_blocks import matches_in_block
+from domain.records.search_text import has_all
 from domain.timestamps import ANY_TIME, TimeRange
 
 if TYPE_CHECKING:
@@ -52,9 +53,10 @@ class SearchTexts:
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[RecordKey]:
-        """Return the records whose text contains all `texts`. The parts between the split points are read in parallel.
+        """Return the records whose text contains all `texts` (`has_all`).
 
-        A range of time takes one call more, to find the search block in which it begins.
+        The parts between the split points are read in parallel. A range of time takes one call more, to find the search
+        block in which it begins.
         """
         if within.first > within.last:
             return []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.dynamodb import keys
 from adapters.dynamodb.value_filters import filter_of
+from domain.records.search_text import has_all
 from domain.whole_values import has_marks, values_in
 
 if TYPE_CHECKING:
@@ -91,18 +92,16 @@ def block_from_item(item: Item) -> SearchBlock:
     return SearchBlock(item[keys.PART]["S"], dict(_entries(_unpacked(item))), int(item[keys.VERSION]["N"]))
 
 
-def has_all(text: str, texts: tuple[str, ...]) -> bool:
-    """Whether a search text contains all of these texts."""
-    return all(one in text for one in texts)
-
-
 def matches_in_block(item: Item, texts: tuple[str, ...]) -> list[RecordKey]:
-    """Return the records of a block whose text contains all of these."""
+    """Return the records of a block whose text contains all of these (`has_all`)."""
     return [record for record, _ in texts_in_block(item, *texts)]
 
 
 def texts_in_block(item: Item, *texts: str) -> list[tuple[RecordKey, str]]:
-    """Return the search texts of a block that contain all of these. A test of the whole block rules out most."""
+    """Return the search texts of a block that contain all of these (`has_all`).
+
+    A test of the whole block rules out most.
+    """
     unpacked = _unpacked(item)
     return [entry for entry in _entries(unpacked) if has_all(entry[1], texts)] if has_all(unpacked, texts) else []
 

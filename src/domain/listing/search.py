@@ -29,6 +29,7 @@ from domain.listing.query import ListQuery
 from domain.listing.sent import decided, is_decided_by_records
 from domain.qbxml.request.limits import MAX_WIRE_BYTES
 from domain.records.request import State
+from domain.records.search_text import has_all
 from domain.records.session import RequestInFlight
 from domain.storage.counts import INSERTED
 from domain.storage.ports import Group, IndexDays, IndexEntry
@@ -230,7 +231,7 @@ class Search:
         return {
             (record.inserted_at, record.id)
             for record in sent
-            if record.id in texts and not all(text in texts[record.id] for text in self._query.searched)
+            if record.id in texts and not has_all(texts[record.id], self._query.searched)
         }
 
     def page_of(self, hits: Hits) -> tuple[Sequence[IndexEntry], int]:

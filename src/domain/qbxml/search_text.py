@@ -87,7 +87,10 @@ _WORD_END = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def _words(request_name: str) -> str:
-    """Return the name as the console shows it, but for its case: `Invoice Add` for `InvoiceAddRq`."""
+    """Return the words of the name: `Invoice Add` for `InvoiceAddRq`.
+
+    The console shows them in another case, and `change` for `Mod`, which a search maps (`domain.records.search_text`).
+    """
     return _WORD_END.sub(" ", request_name.removesuffix("Rq"))
 
 

@@ -73,3 +73,21 @@ def with_lines(text: str, lines: Iterable[str]) -> str:
 def normalized_phrase(phrase: str) -> str:
     """Return a phrase in the form of search texts: folded, with one space for each run of white space."""
     return " ".join(phrase.split()).casefold()
+
+
+_CHANGE = "change"
+"""The word of the console for `Mod` at the end of the name of a request."""
+
+
+def has_all(text: str, phrases: Iterable[str]) -> bool:
+    """Whether a search text contains all of these normalized phrases, or what they mean in the console.
+
+    `invoice change` is also `invoice mod`, and `change` is also `modrq`.
+    """
+    return all(phrase in text or (phrase.endswith(_CHANGE) and _names_mod(phrase, text)) for phrase in phrases)
+
+
+def _names_mod(phrase: str, text: str) -> bool:
+    """Whether a search text contains a phrase that ends with `change`, with `mod` in place of this word."""
+    before = phrase.removesuffix(_CHANGE)
+    return f"{before}mod" in text if before.endswith(" ") else not before and "modrq" in text

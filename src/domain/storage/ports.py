@@ -448,7 +448,7 @@ class ListStore(ConnectionReads, RequestReads, RecordReads, EntryReads, StretchR
         check_deadline: Callable[[], None] = lambda: None,
         within: TimeRange = ANY_TIME,
     ) -> Collection[tuple[str, str]]:
-        """Return (inserted_at, id) of every record with all `texts` in its search text, in no particular order.
+        """Return (inserted_at, id) of every record whose search text `has_all` of `texts`, in no particular order.
 
         Only records that were inserted `within` a range of time are meant.
         """

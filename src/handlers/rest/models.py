@@ -816,8 +816,8 @@ class ListParameters(PageParameters, _Filters):
     search_phrase: str | None = Field(
         default=None,
         max_length=200,
-        description="A part of an id, a name, a label, a text or a message. A search that takes longer than 20 seconds "
-        "returns 400 `invalid_request`.",
+        description="A part of an id, a name, a label, a text or a message. A phrase that ends in `change` also finds "
+        "`Mod`, as in `InvoiceModRq`. A search that takes longer than 20 seconds returns 400 `invalid_request`.",
     )
     queued_by: AuthorId | None = Field(
         default=None,

@@ -33,8 +33,7 @@ def test_a_request_is_searched_by_name_label_and_texts() -> None:
 
 
 @for_each("name", sorted(request_names()))
-def test_a_request_is_found_by_the_words_that_the_console_shows(name: str) -> None:
-    """The console writes the words of the name without `Rq` and in lower case (`requestTitle` in `lib/text.js`)."""
+def test_a_request_is_searched_by_the_words_of_its_name(name: str) -> None:
     _, words, *_ = search_text(Request("16.0", "stopOnError", Element(name))).split("\n")
 
     assert words.replace(" ", "") == name.removesuffix("Rq")
