@@ -92,7 +92,6 @@ class StoredCopy:
         self._with_webhook = [one for one in state.subscriptions if one.webhook.url]
         self._before = {one.name: one for one in state.objects}
         self.objects = {name: self._begun(name, wish) for name, wish in sorted(self.wishes.items())}
-        self._phases = {name: one.phase for name, one in self.objects.items()}
 
     def _begun(self, name: str, wish: Wish) -> ObjectCopy:
         """Return the state of an object, as it is after the subscriptions of today."""
@@ -232,9 +231,8 @@ class StoredCopy:
 
     def _changes_found(self, name: str) -> int:
         """Return how many changes of an object were found. The records of a snapshot are not changes."""
-        if self._phases[name] is not CopyPhase.CHANGES:
-            return 0
-        return sum(page.number for page in self.pages if page.object == name and page.kind in RECORD_KINDS)
+        own = (page for page in self.pages if page.object == name and page.found_in is FoundIn.CHANGES)
+        return sum(page.number for page in own if page.kind in RECORD_KINDS)
 
 
 def _resync_required(one: ObjectCopy, problem: str) -> ObjectCopy:

@@ -278,8 +278,10 @@ def test_a_change_is_not_of_a_snapshot_that_falls_due_before_the_answer(kind: Ru
     [page] = copying.pages[number:]
     assert (page.found_in, events_of([page])[0]["id"]) == (FoundIn.CHANGES, invoice.id)
     assert copying.state.objects[0].records == records
+    assert copying.state.objects[0].changes_of_a_day(copying.now) == 1
     copying.run()
     assert PageKind.SNAPSHOT_COMPLETED in {page.kind for page in copying.pages[number:]}
+    assert copying.state.objects[0].changes_of_a_day(copying.now) == 1
 
 
 def test_the_deletion_of_a_payment_that_no_query_returns_any_more_is_noticed() -> None:
