@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from domain.records.audit import Actor, ActorType
+from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.request import (
     BEHIND_OTHERS,
     FIRST_IN_LINE,
@@ -86,13 +88,29 @@ def test_requests_in_flight_are_read_with_all_that_is_stored_of_them(store: AnyS
     )
     queued_by = Actor(ActorType.API_KEY, "key_1", "Shop")
     store.commit(AddRequest(record, REQUEST_XML, "ann", metadata={"order": "17"}, queued_by=queued_by))
-    removed = a_record(state=State.SENT, claim=claim)
+    removed, large, answered = (a_record(state=State.SENT, claim=claim) for _ in range(3))
+    looking = a_record(state=State.SENT, claim=claim, lookup=ObjectLookup(IfExists.UPDATE).modifying("a" * 20))
+    large_xml = f"<!--{random.Random(1).randbytes(200_000).hex()}-->{REQUEST_XML}"
     add(store, removed)
-    store.commit(RemoveRequest(removed, timestamp(LATER)))
+    add(store, large, large_xml)
+    for one in (answered, looking):
+        add(store, one)
+    mod = f'<CustomerModRq requestID="{looking.modification_label}"/>'
+    store.commit(
+        RemoveRequest(removed, timestamp(LATER)),
+        ChangeRequest(answered, answered.changed(LATER), response_xml="<a/>"),
+        ChangeRequest(looking, looking.changed(LATER), modification_xml=mod),
+    )
 
-    requests, _ = store.requests_in_flight(a_session(in_flight=InFlight((record.id, removed.id))))
+    ids = (record.id, removed.id, large.id, answered.id, looking.id)
+    requests, _ = store.requests_in_flight(a_session(in_flight=InFlight(ids)))
 
-    assert requests == [RequestInFlight(record, REQUEST_XML, {"order": "17"}, None, queued_by)]
+    assert requests == [
+        RequestInFlight(record, REQUEST_XML, {"order": "17"}, None, queued_by),
+        RequestInFlight(large, large_xml),
+        RequestInFlight(store.records_by_id([answered.id])[0], REQUEST_XML),
+        RequestInFlight(looking.changed(LATER), REQUEST_XML, {}, mod),
+    ]
 
 
 def test_requests_behind_those_in_flight_are_read_without_their_xml(store: AnyStore) -> None:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
+import random
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
-from adapters.dynamodb import DynamoDBStore
+from adapters.dynamodb import DynamoDBStore, keys
+from adapters.dynamodb.bodies import BODY_IN_FLIGHT, Bodies
 from adapters.dynamodb.torn_reads import TORN_READ
-from domain.records.request import State
+from domain.records.lookup import IfExists, ObjectLookup
+from domain.records.request import Claim, State
 from domain.records.session import InFlight
-from domain.storage.changes import ChangeRequest
+from domain.storage.changes import AddRequest, ChangeRequest
 from domain.storage.ports import RequestDetail
 from local.emulated_dynamodb import emulated_dynamodb
 from local.tables import make_tables
 from tests.contract.conftest import dynamodb_client
 from tests.contract.stores import LATER
 from tests.contract.test_dependants import answer, dependant, queue, record_of, root
-from tests.support.builders import a_session
+from tests.support.builders import REQUEST_XML, a_record, a_session
 from tests.support.queueing import new_request
 from tests.support.unreliable_dynamodb import TORN, UnreliableDynamoDB
 
@@ -53,6 +60,37 @@ def bench() -> Iterator[Bench]:
     """Yield the store on DynamoDB emulated in the process."""
     with emulated_dynamodb():
         yield Bench()
+
+
+A_MOD = '<CustomerModRq requestID="mod-aaaaaaaaaaaaaaaaaaaa"/>'
+
+
+@pytest.mark.parametrize("stored", ["request", "large request", "Mod", "response"])
+def test_a_session_reads_a_body_that_is_not_torn_once(bench: Bench, stored: str) -> None:
+    """An attribute that this read leaves out looks like one of a torn body, which is read again, or like a lost one."""
+    lookup = ObjectLookup(IfExists.UPDATE).modifying("a" * 20) if stored == "Mod" else None
+    record = a_record(state=State.SENT, claim=Claim(a_session().id), lookup=lookup)
+    text = random.Random(1).randbytes(100_000).hex() if stored == "large request" else REQUEST_XML
+    bench.store.commit(AddRequest(record, text, ""))
+    after = record.changed(LATER)
+    change = ChangeRequest(record, after, response_xml="<a/>" if stored == "response" else None)
+    bench.store.commit(replace(change, modification_xml=A_MOD if stored == "Mod" else None))
+    reads = Mock(side_effect=bench.client.batch_get_item)
+    bench.client.batch_get_item = reads  # type: ignore[method-assign]
+
+    [request], _ = bench.store.requests_in_flight(a_session(in_flight=InFlight((record.id,))))
+
+    assert (request.request_xml, request.modification_xml) == (text, A_MOD if stored == "Mod" else None)
+    assert bool(request.record.response_attempt) == (stored == "response")
+    assert (reads.call_count, bench.pauses) == (1 + (stored == "large request"), [])
+
+
+def test_a_session_reads_each_attribute_of_a_body_but_those_that_it_does_not_need() -> None:
+    named = re.findall(r"\bkeys\.([A-Z_]+)", inspect.getsource(Bodies))
+    read = {getattr(keys, name) for name in named} - {keys.BODY, keys.DATA}
+
+    assert read - set(BODY_IN_FLIGHT) == {keys.FIELD_CHANGES, keys.REPLACES}
+    assert set(BODY_IN_FLIGHT) - read == {keys.REQUEST_ID}
 
 
 def child_of_two() -> NewRequest:
