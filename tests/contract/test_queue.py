@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from threading import Event, Semaphore, Timer
 from typing import TYPE_CHECKING
 
 import pytest
 
+from adapters.dynamodb.requests import Requests
 from domain.records.audit import Actor, ActorType
 from domain.records.lookup import IfExists, ObjectLookup
 from domain.records.request import (
@@ -28,6 +31,7 @@ from domain.records.session import InFlight, RequestInFlight
 from domain.storage.changes import AddRequest, ChangeRequest, Put, RemoveRequest
 from domain.storage.ports import IndexEntry, RequestDetail
 from domain.timestamps import AFTER_ALL, timestamp
+from local.tables import table_names
 from tests.contract.stores import LATER, add, stored_request
 from tests.contract.test_every_field import filled_entity
 from tests.support.builders import CONNECTION_ID, NOON, REQUEST_XML, a_connection, a_record, a_session
@@ -111,6 +115,54 @@ def test_requests_in_flight_are_read_with_all_that_is_stored_of_them(store: AnyS
         RequestInFlight(store.records_by_id([answered.id])[0], REQUEST_XML),
         RequestInFlight(looking.changed(LATER), REQUEST_XML, {}, mod),
     ]
+
+
+class ReadsInParallel:
+    """A database whose queues are read until `released`, and whose batches fail."""
+
+    def __init__(self) -> None:
+        self.reading, self.released, self.ended = Semaphore(0), Event(), Event()
+        self.requests = Requests(self, self)  # type: ignore[arg-type]
+        self.tables = table_names("")
+
+    def queue_front(self, _connection_id: str, number: int) -> list[QueuedRequest]:
+        """Read a queue. That of one request is not slow."""
+        self.reading.release()
+        if number > 1:
+            assert self.released.wait(10)
+        self.ended.set()
+        return []
+
+    def batch_get(self, *_: object, **_attributes: object) -> dict[str, list[object]]:
+        """Fail."""
+        raise TimeoutError
+
+
+def test_the_read_of_a_queue_has_ended_when_the_read_of_the_requests_fails() -> None:
+    reads = ReadsInParallel()
+    timer = Timer(0.05, reads.released.set)
+    timer.start()
+
+    with pytest.raises(TimeoutError):
+        reads.requests.requests_in_flight(a_session(), 10)
+
+    assert reads.ended.is_set()
+    timer.join()
+
+
+def test_slow_reads_of_queues_do_not_delay_that_of_another_session() -> None:
+    reads = ReadsInParallel()
+    with ThreadPoolExecutor(100) as sessions:
+        slow = [sessions.submit(reads.requests.requests_in_flight, a_session(), 10) for _ in range(64)]
+        for _ in slow:
+            reads.reading.acquire(timeout=1)
+        other = sessions.submit(reads.requests.requests_in_flight, a_session(), 1)
+
+        done = reads.ended.wait(2)
+        reads.released.set()
+
+        assert done
+        assert all(isinstance(one.exception(), TimeoutError) for one in (*slow, other))
 
 
 def test_requests_behind_those_in_flight_are_read_without_their_xml(store: AnyStore) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
     from domain.storage.ports import RequestBatch
 
 TO_SEND = Index("to_send")
-
-MAX_READERS = 32
-"""The sessions of a process whose queues are read at the same time. In Lambda a process has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +66,6 @@ class Requests:
     def __init__(self, dynamodb: DynamoDB, queue: Queue) -> None:
         self._dynamodb = dynamodb
         self._queue = queue
-        # Kept, because a new thread takes a tenth of the time of a read.
-        self._readers = ThreadPoolExecutor(MAX_READERS)
 
     def request(self, request_id: str) -> QueuedRequest | Tombstone | None:
         """Return the record without its bodies, with one read."""
@@ -218,11 +213,10 @@ class Requests:
         """
         if not front:
             return self._requests_in_flight(session), ()
-        queue_read = self._readers.submit(self._queue.queue_front, session.connection_id, front)
-        try:
+        # A new thread takes 0.2 ms, and shared ones would let slow reads of one app delay the sessions of others.
+        with ThreadPoolExecutor(1) as reader:
+            queue_read = reader.submit(self._queue.queue_front, session.connection_id, front)
             return self._requests_in_flight(session), queue_read.result()
-        finally:
-            wait([queue_read])
 
     def _requests_in_flight(self, session: Session) -> list[RequestInFlight]:
         tables, sent = self._dynamodb.tables, session.in_flight.request_ids if session.in_flight else ()
