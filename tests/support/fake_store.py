@@ -281,7 +281,9 @@ class FakeStore:
                     queued_by=change.queued_by,
                 )
                 self.bodies[record.id] = bodies
-            case ChangeRequest(after=after):
+            case ChangeRequest(before=before, after=after):
+                # A revision of a request names one change, also if this is several transitions.
+                assert after.revision == before.revision + 1, (before, after)
                 bodies = self.bodies[after.id]
                 if change.response_xml:
                     bodies = replace(bodies, response_xml=change.response_xml)

@@ -279,7 +279,9 @@ def test_an_oversized_page_is_sent_again_in_the_same_session_with_half_its_size(
     request = qbwc.begin()
 
     for size in (10, 5):
+        revision = qbwc.record(first).revision
         assert 1 <= qbwc.receive_oversized(oversized(request)) <= 99
+        assert qbwc.record(first).revision == revision + 1
         assert qbwc.store.calls.total() <= 3
         request = qbwc.send()
         assert asked_for(request) == size
