@@ -5,9 +5,10 @@ from domain.records.connection import Connection
 from domain.records.permissions import Permission
 from handlers.common.http import web_connector_url
 from handlers.rest import ApiCall, endpoint, services
-from handlers.rest.connections import ConnectionResponse, checked_settings, connection_response
+from handlers.rest.connections import ConnectionResponse, checked_settings
 from handlers.rest.models import NewConnection
 from handlers.rest.request_checks import idempotency_key
+from handlers.views import connections as views
 
 
 @endpoint(
@@ -33,12 +34,17 @@ def handler(call: ApiCall, body: NewConnection | None = None) -> tuple[Connectio
         # Calls at the same time would each give the simulator a password, and the connection would have one of them.
         raise InvalidRequest.of("Idempotency-Key", "is not for test connections")
     if key and (made := services().connections.created_with(call.app_id, key, settings)):
-        return connection_response(made), True
+        return _response(made), True
     services().quotas.check_connection(call.app_id, call.limits)
     if new.simulated:
         company, base_url = new.simulated.company, web_connector_url(call.event)
         settings["make_simulator"] = lambda made, password: _make(made, password, company, base_url)
-    return connection_response(services().connections.create(call.app_id, actor=call.actor, key=key, **settings)), False
+    return _response(services().connections.create(call.app_id, actor=call.actor, key=key, **settings)), False
+
+
+def _response(stored: Connection) -> ConnectionResponse:
+    """Return the response with a connection. The queue is not read, because that of a new connection is empty."""
+    return {"data": views.connection(stored, services().clock())}
 
 
 def _make(connection: Connection, password: str, company: str, base_url: str) -> None:

@@ -4,9 +4,9 @@ from domain.connections.onboarding import check_redirect_url
 from domain.errors import InvalidState
 from domain.records.permissions import Permission
 from handlers.common.http import public_url
-from handlers.rest import ApiCall, Data, endpoint, services
+from handlers.rest import ApiCall, endpoint, services
+from handlers.rest.connections import ConnectionResponse, connection_response
 from handlers.rest.models import NewOnboardingUrl
-from handlers.views.connections import ConnectionView, connection
 
 
 @endpoint(
@@ -15,7 +15,7 @@ from handlers.views.connections import ConnectionView, connection
     needs=(Permission.OPERATE,),
     errors=(InvalidState,),
 )
-def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = None) -> Data[ConnectionView]:
+def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = None) -> ConnectionResponse:
     """Create an onboarding link.
 
     It leads to a page that needs no account and guides the customer through the setup on the Windows machine. The link,
@@ -28,4 +28,4 @@ def handler(call: ApiCall, connection_id: str, body: NewOnboardingUrl | None = N
     stored, token = services().onboarding.create_link(call.app_id, connection_id, redirect_url, actor=call.actor)
     # Browsers do not send the part after the #, so the token does not appear in any log.
     url = f"{public_url(call.event)}/onboarding#{token}"
-    return {"data": connection(stored, services().clock(), url)}
+    return connection_response(stored, url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from domain.queueing.waiting_reason import waiting_since
 from domain.webhooks.addresses import check_url
 from handlers.common.bootstrap import services
 from handlers.views.connections import ConnectionView, connection
@@ -23,6 +24,8 @@ def checked_settings(body: ConnectionSettings) -> dict[str, Any]:
     return body.settings()
 
 
-def connection_response(stored: Connection) -> ConnectionResponse:
-    """Return the response with a connection."""
-    return {"data": connection(stored, services().clock())}
+def connection_response(stored: Connection, onboarding_url: str | None = None) -> ConnectionResponse:
+    """Return the response with a connection. The front of its queue tells since when a request waits."""
+    oldest, now = services().store.oldest_queued(stored.id), services().clock()
+    waits_since = waiting_since([oldest] if oldest else [], now)
+    return {"data": connection(stored, now, onboarding_url, waits_since=waits_since)}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from domain.storage.changes import Put
 from domain.storage.ports import RequestDetail
 from handlers.views.webhook_event import event_body
@@ -96,6 +98,37 @@ def test_a_list_a_connection_and_the_statistics_count_missed_calls_from_the_requ
     assert (health["waiting_reason"]["code"], health["silent_since"]) == ("not_seen", called_at)
     assert connection["waiting_reason"] == health["waiting_reason"] == listed[0]["waiting_reason"]
     assert connection["next_session_at"] is None
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("PATCH", "", {"name": "Shop"}),
+        ("POST", "/pause", None),
+        ("POST", "/resume", None),
+        ("POST", "/accept_company_file", None),
+        ("POST", "/reset_company_file", None),
+        ("POST", "/onboarding_url", {}),
+    ],
+)
+@pytest.mark.parametrize("waits_for", [0, 60, 400])
+def test_the_answer_to_a_change_of_a_connection_is_what_the_next_get_returns(
+    deployment: Deployment, method: str, path: str, body: Any, waits_for: int
+) -> None:
+    """The console shows it until its next poll."""
+    moved = {"code": "company_file_moved", "path": "C:\\new.qbw", "message": "It was moved."}
+    fields = {"last_error": moved} if path == "/accept_company_file" else {}
+    change_connection(deployment, last_connected_at="2026-03-14T12:00:00.000000Z", **fields)
+    deployment.queue()
+    deployment.clock.advance(seconds=waits_for)
+    url = f"/api/v1/connections/{CONNECTION_ID}"
+
+    answer = deployment.api.call(method, url + path, body).json["data"]
+
+    then = deployment.api.call("GET", url).json["data"]
+    assert {**answer, "links": None} == {**then, "links": None}
+    missed = waits_for > 60 * 4 and path != "/pause"
+    assert ((answer["waiting_reason"] or {}).get("code") == "not_seen") == missed
 
 
 def test_an_ended_request_has_no_waiting_reason(deployment: Deployment) -> None:
