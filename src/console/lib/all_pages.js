@@ -1,6 +1,18 @@
 // The pages of an iterated query together: how many objects they have, and all of them as one result.
 import { listOf, resultsOf } from "./result_rows.js";
 
+/** QuickBooks keeps deletions for a limited time, so no response is known to have all of them. */
+const KEPT_FOR_A_TIME = new Set(["TxnDeletedQueryRq", "ListDeletedQueryRq"]);
+
+/**
+ * Returns the answers of a response: the elements with a status code each.
+ *
+ * @param {any} responseJson
+ * @returns {any[]}
+ */
+const answersOf = (responseJson) =>
+  (responseJson ?? []).flatMap((/** @type {any} */ set) => Object.values(set.QBXMLMsgsRs ?? {})).flatMap(listOf);
+
 /**
  * Returns how many objects QuickBooks has behind a page, or null if it has not said so.
  *
@@ -8,9 +20,8 @@ import { listOf, resultsOf } from "./result_rows.js";
  * @returns {number | null}
  */
 export function remainingOf(responseJson) {
-  const answers = (responseJson ?? []).flatMap((/** @type {any} */ set) => Object.values(set.QBXMLMsgsRs ?? {}));
-  const texts = answers.flatMap(listOf).map((/** @type {any} */ one) => one?.["@iteratorRemainingCount"]);
-  const text = texts.find((/** @type {any} */ one) => one !== undefined && one !== "");
+  const texts = answersOf(responseJson).map((one) => one?.["@iteratorRemainingCount"]);
+  const text = texts.find((one) => one !== undefined && one !== "");
   return text === undefined || Number.isNaN(Number(text)) ? null : Number(text);
 }
 
@@ -22,17 +33,41 @@ export function remainingOf(responseJson) {
 export const countOf = (responseJson) => resultsOf(responseJson).reduce((sum, [, rows]) => sum + rows.length, 0);
 
 /**
- * Whether a response alone is known to have all objects of its query: QuickBooks says that no other page follows, or
- * the query has neither pages nor a maximum.
+ * Whether QuickBooks answered a query for objects without a warning. A warning can mean that objects are missing: some
+ * were not found (500), or the response was cut off (540).
  *
- * @param {{state: string, request_name: string, page?: number, request_json?: any, response_json?: any}} record
+ * @param {{state: string, request_name: string, response_json?: any}} record
  */
-export function isComplete({ state, request_name: name, page, request_json: json, response_json: response }) {
-  const request = json?.request;
-  const isOfObjects = name.endsWith("QueryRq") && !name.endsWith("ReportQueryRq");
-  if (state !== "response_received" || !isOfObjects || !request || Number(page) > 1) return false;
-  if (request.attributes?.iterator) return remainingOf(response) === 0;
-  return !(request.children ?? []).some((/** @type {{name: string}} */ child) => child.name === "MaxReturned");
+export function isWithoutWarning({ state, request_name: name, response_json: response }) {
+  if (state !== "response_received" || !name.endsWith("QueryRq") || name.endsWith("ReportQueryRq")) return false;
+  const codes = answersOf(response).map((one) => one?.["@statusCode"]);
+  return !KEPT_FOR_A_TIME.has(name) && codes.length > 0 && codes.every((code) => String(code) === "0");
+}
+
+/**
+ * Whether a query begins with its first object. One that continues an iterator of its own leaves out what came before.
+ *
+ * @param {{page?: number, request_json?: any}} record
+ */
+export function isBeginning({ page, request_json: json }) {
+  const iterator = json?.request?.attributes?.iterator;
+  return Boolean(json?.request) && !(Number(page) > 1) && (iterator === undefined || iterator === "Start");
+}
+
+/**
+ * Whether a response alone is known to have all objects of its query: it is the first and the last page, and QuickBooks
+ * says that no object remains, or the query has neither an iterator nor a maximum. The service may send a query in pages
+ * whose stored request has no iterator, so the request alone does not tell.
+ *
+ * @param {{state: string, request_name: string, page?: number, last_page?: boolean | null, request_json?: any,
+ *   response_json?: any}} record
+ */
+export function isComplete(record) {
+  if (!isWithoutWarning(record) || !isBeginning(record) || record.last_page !== true) return false;
+  const { attributes, children = [] } = record.request_json.request;
+  const remaining = remainingOf(record.response_json);
+  if (remaining !== null || attributes?.iterator) return remaining === 0;
+  return !children.some((/** @type {{name: string}} */ child) => child.name === "MaxReturned");
 }
 
 /**

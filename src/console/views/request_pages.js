@@ -1,6 +1,6 @@
 // The pages of an iterated query: links, how many objects they have together, and a CSV of all of them.
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { joined, progressOf } from "../lib/all_pages.js";
+import { isBeginning, isWithoutWarning, joined, progressOf } from "../lib/all_pages.js";
 import { call, useLoad } from "../lib/api.js";
 import { patiently } from "../lib/list_export.js";
 import { url } from "../lib/router.js";
@@ -29,7 +29,8 @@ async function listed({ connection_id: connectionId, query_id: queryId }, part, 
 
 /**
  * Returns the first pages, the number of all, whether none is unfinished, how many objects they have, if QuickBooks has
- * said so, and whether these are known to be all: `{pages, total, isOver, progress, isComplete}`.
+ * said so, and whether these are known to be all: `{pages, total, isOver, progress, isComplete}`. The warnings of the
+ * pages between the first and the last are not read.
  */
 export async function readPages(record, signal) {
   const { pages, total, isAll } = await listed(record, { ...OLDEST, page: 1 }, signal);
@@ -37,22 +38,27 @@ export async function readPages(record, signal) {
   const isOver = !newest.some(({ state }) => UNFINISHED.has(state));
   const [first, last] = [pages.find(isAnswered), newest.findLast(isAnswered)];
   if (pages.length < 2 || first?.page !== 1 || !last) return { pages, total, isOver, progress: null };
-  const response = async (one) => (one.id === record.id ? record : await recordOf(one, signal)).response_json;
-  const progress = progressOf(await response(first), await response(last));
+  const read = async (one) => (one.id === record.id ? record : recordOf(one, signal));
+  const [begin, end] = [await read(first), await read(last)];
+  const progress = progressOf(begin.response_json, end.response_json);
   // A page that was deleted is missing among them.
-  const isWhole = last === newest.at(-1) && last.page === total;
+  const isWhole = last === newest.at(-1) && last.page === total && isBeginning(begin);
   return {
     pages,
     total,
     isOver,
     progress,
-    isComplete: isWhole && progress !== null && progress.fetched === progress.total,
+    isComplete:
+      isWhole && [begin, end].every(isWithoutWarning) && progress !== null && progress.fetched === progress.total,
   };
 }
 
+/** Whether a query has pages, or will have them. The stored request has no iterator if the service added it. */
+export const hasPages = ({ page, last_page: isLast, request_json: json }) =>
+  page > 1 || isLast === false || Boolean(json?.request?.attributes?.iterator);
+
 export function Pages({ record }) {
-  const isIterated = record.page > 1 || Boolean(record.request_json?.request?.attributes?.iterator);
-  const load = useLoad(async (signal) => (isIterated ? readPages(record, signal) : null), [record.id]);
+  const load = useLoad(async (signal) => (hasPages(record) ? readPages(record, signal) : null), [record.id]);
   const { data, reload } = load;
   const shown = useRef(record.updated_at);
   useEffect(() => {
