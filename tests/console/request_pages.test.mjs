@@ -105,7 +105,12 @@ test("pages with a warning, or of an iterator that began elsewhere, are not call
 });
 
 test("the pages of a query are shown, also if the service has added the iterator", () => {
-  const one = (more, attributes = {}) => ({ page: 1, last_page: true, request_json: { request: { attributes } }, ...more });
+  const one = (more, attributes = {}) => ({
+    page: 1,
+    last_page: true,
+    request_json: { request: { attributes } },
+    ...more,
+  });
   assert.ok(hasPages(one({ last_page: false })));
   assert.ok(hasPages(one({ page: 2 })));
   assert.ok(hasPages(one({}, { iterator: "Start" })));

@@ -16,3 +16,15 @@ export function signInWith(...permissions) {
   sessionStorage.setItem("qbxml-queue.key", "sk_test");
   sessionStorage.setItem("qbxml-queue.about", JSON.stringify({ app_id: "app", permissions }));
 }
+
+/**
+ * Returns the text of what a component without hooks shows.
+ *
+ * @param {any} shown
+ * @returns {string}
+ */
+export function textOf(shown) {
+  if (Array.isArray(shown)) return shown.map(textOf).join("");
+  if (!shown || typeof shown !== "object") return ["string", "number"].includes(typeof shown) ? String(shown) : "";
+  return textOf(typeof shown.type === "function" ? shown.type(shown.props) : shown.props.children);
+}

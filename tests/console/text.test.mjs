@@ -180,19 +180,20 @@ test("a write that waits for approval is not just waiting, wherever it is shown"
 
 test("the ID of an object is no name of it", () => {
   const parts = {
-    "Ann · 800000D8-1700000000": ["Ann", "800000D8-1700000000"],
-    "800000D8-1700000000": ["", "800000D8-1700000000"],
-    "1A2B-1700000000 · 248.50": ["248.50", "1A2B-1700000000"],
+    "Ann · 800000D8-1700000000": ["Ann", ["800000D8-1700000000"]],
+    "800000D8-1700000000": ["", ["800000D8-1700000000"]],
+    "1A2B-1700000000 · 248.50": ["248.50", ["1A2B-1700000000"]],
+    "80000001-1700000000 · ABC-1700000001": ["", ["80000001-1700000000", "ABC-1700000001"]],
     // A number that has a hyphen stays.
-    "Kristy · 2026-0001 · 10.00": ["Kristy · 2026-0001 · 10.00", undefined],
+    "Kristy · 2026-0001 · 10.00": ["Kristy · 2026-0001 · 10.00", []],
     "ListMerge · 80000001-1700000000 → 80000002-1700000000": [
       "ListMerge · 80000001-1700000000 → 80000002-1700000000",
-      undefined,
+      [],
     ],
   };
-  for (const [subject, [about, id]] of Object.entries(parts))
-    assert.deepEqual(text.partsOfSubject(subject), { about, id });
-  for (const none of [null, undefined, ""]) assert.deepEqual(text.partsOfSubject(none), { about: "", id: undefined });
+  for (const [subject, [about, ids]] of Object.entries(parts))
+    assert.deepEqual(text.partsOfSubject(subject), { about, ids });
+  for (const none of [null, undefined, ""]) assert.deepEqual(text.partsOfSubject(none), { about: "", ids: [] });
 });
 
 test("names of requests become words", () => {

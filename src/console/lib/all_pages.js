@@ -56,8 +56,8 @@ export function isBeginning({ page, request_json: json }) {
 
 /**
  * Whether a response alone is known to have all objects of its query: it is the first and the last page, and QuickBooks
- * says that no object remains, or the query has neither an iterator nor a maximum. The service may send a query in pages
- * whose stored request has no iterator, so the request alone does not tell.
+ * says that no object remains, or the query has neither an iterator nor a maximum. The request alone does not tell: the
+ * service may send a query in pages whose stored request has no iterator.
  *
  * @param {{state: string, request_name: string, page?: number, last_page?: boolean | null, request_json?: any,
  *   response_json?: any}} record

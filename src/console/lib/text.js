@@ -175,15 +175,16 @@ export function requestTitle(name) {
 const OBJECT_ID = /^[0-9A-F]{1,8}-\d{9,10}$/i;
 
 /**
- * Splits the subject of a request: what people call its object, and its ID. A change often names nothing but the ID.
+ * Splits the subject of a request: what people call its object, and its IDs. A number of people can look like an ID,
+ * so no ID may be left out.
  *
  * @param {string | null | undefined} subject
  */
 export function partsOfSubject(subject) {
-  const parts = subject?.split(" · ") ?? [];
+  const parts = subject ? subject.split(" · ") : [];
   return {
     about: parts.filter((part) => !OBJECT_ID.test(part)).join(" · "),
-    id: parts.find((part) => OBJECT_ID.test(part)),
+    ids: parts.filter((part) => OBJECT_ID.test(part)),
   };
 }
 

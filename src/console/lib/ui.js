@@ -92,11 +92,17 @@ export function Badge({ tone, live, children }) {
   return html`<span class="badge ${tone === "grey" ? "" : tone} ${live ? "pulse" : ""}">${children}</span>`;
 }
 
-/** What a request is about, behind its title. The ID alone is no name, so it stands back. */
-export function Subject({ subject }) {
-  const { about, id } = partsOfSubject(subject);
-  if (about) return html` <span class="subject"><${Foreign} text=${about} /></span>`;
-  return id && html` <code class="muted small">${id}</code>`;
+/**
+ * What a request is about, behind its title. IDs are no names, so they stand back. `name` is that of the only object in
+ * the response, if there is one. It stands before the only ID of a request that names nothing else.
+ */
+export function Subject({ subject, name }) {
+  const { about, ids } = partsOfSubject(subject);
+  const text = about || (ids.length === 1 && name);
+  return html`
+    ${text && html` <span class="subject"><${Foreign} text=${text} /></span>`}
+    ${ids.map((id) => html` <code class="muted small">${id}</code>`)}
+  `;
 }
 
 export const StateBadge = ({ request }) => {

@@ -10,7 +10,7 @@ import { isUnsettled } from "../lib/queue_again.js";
 import { isOneWithLines, nameIn, reachedMaximum, resultsOf, wantedColumns } from "../lib/result_rows.js";
 import { ResultTable } from "../lib/result_table.js";
 import { url } from "../lib/router.js";
-import { hintOf, messageOf, partsOfSubject, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
+import { hintOf, messageOf, requestTitle, stateOf, UNFINISHED, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
   Empty,
@@ -20,6 +20,7 @@ import {
   Skeleton,
   SkeletonCard,
   StateBadge,
+  Subject,
   TestRibbon,
   useTitle,
 } from "../lib/ui.js";
@@ -101,8 +102,6 @@ function Loaded({ record, load }) {
   ).data?.data;
   const results = resultsOf(record.response_json);
   const maximum = reachedMaximum(record);
-  const { about, id } = partsOfSubject(record.subject);
-  const name = about || (id && nameIn(results));
   const forms = useMemo(
     () => ({
       xml: record.request_xml,
@@ -133,13 +132,12 @@ function Loaded({ record, load }) {
           <div class="row">
             <h1>
               ${requestTitle(record.request_name)}
-              ${name && html` <span class="subject"><${Foreign} text=${name} /></span>`}
+              <${Subject} subject=${record.subject} name=${nameIn(results)} />
             </h1>
             <${StateBadge} request=${record} />
           </div>
           <div class="sub">
             <a href=${url(`/qbxml/${record.request_name}`)}><code>${record.request_name}</code></a>
-            ${id && html`<span>ID <code class="break">${id}</code></span>`}
             <span>Queued <${Ago} at=${record.inserted_at} /></span>
             ${record.page > 1 && html`<span>Page ${record.page}</span>`}
             ${label && label !== record.id && html`<span>requestID <code class="break">${label}</code></span>`}
