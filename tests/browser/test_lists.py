@@ -188,6 +188,14 @@ def test_a_label_is_shown_whole_beside_a_long_subject(console: Console, width: i
     [
         ({"paused_at": "2026-03-01T12:00:00Z"}, "no session until it is resumed"),
         ({"next_session_at": "2999-01-01T12:00:00Z"}, "Not paused, next session expected by Jan 1"),
+        (
+            {
+                "next_session_at": "2999-01-01T12:00:00Z",
+                "sync_window": {"from": "11:30", "to": "12:30", "time_zone": "UTC"},
+                "waiting_reason": {"code": "company_file_mismatch", "message": "Another file is open.", "hint": None},
+            },
+            "Not paused, next session not before Jan 1",
+        ),
         ({}, "Not paused. The time of the next session is not known."),
     ],
 )

@@ -3,14 +3,13 @@ import { html, useEffect } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
 import { noteConnection } from "../lib/known_connections.js";
+import { NextSession } from "../lib/next_session.js";
 import { navigate, url, useRoute } from "../lib/router.js";
 import { session } from "../lib/session.js";
 import { canResume, health, hintOf, hintOnItsPage, withLocalTimes } from "../lib/text.js";
 import {
   Ago,
-  At,
   Badge,
-  By,
   CopyAsOf,
   Empty,
   Foreign,
@@ -127,20 +126,12 @@ export function ConnectionFrame({ id, tab, children }) {
   `;
 }
 
-/** Reasons of a connection that end at the time of its next session. */
-const STARTS_AT = new Set(["outside_sync_window", "quickbooks_failing"]);
-
-/**
- * Whether a connection is paused, and by when its next session is expected. The Web Connector may call sooner, so no
- * time runs down.
- */
+/** Whether a connection is paused, and when its next session is expected. */
 function Next({ connection }) {
   const { paused_at: paused, next_session_at: next } = connection;
   if (paused) return html`<span class="strong">Paused <${Ago} at=${paused} />, no session until it is resumed</span>`;
   if (!next) return "Not paused. The time of the next session is not known.";
-  return STARTS_AT.has(connection.waiting_reason?.code)
-    ? html`Not paused, next session not before <${At} moment=${next} />`
-    : html`Not paused, next session expected <${By} moment=${next} />`;
+  return html`Not paused, next session <${NextSession} connection=${connection} />`;
 }
 
 const PAUSE =

@@ -2,6 +2,7 @@
 import { html, useState } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { ActionButton } from "../lib/dialogs.js";
+import { NextSession } from "../lib/next_session.js";
 import { session } from "../lib/session.js";
 import {
   FAILED_RUNS,
@@ -14,7 +15,7 @@ import {
   titleOf,
 } from "../lib/subscriptions.js";
 import { count, fullTime, originOf, plural } from "../lib/text.js";
-import { Ago, Badge, Button, By, CopyAsOf, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
+import { Ago, Badge, Button, CopyAsOf, Foreign, Note, Problem, SkeletonCard, toast } from "../lib/ui.js";
 import { ConnectionFrame } from "./connection_frame.js";
 import { RecordChanges } from "./record_changes.js";
 import { SubscriptionForm } from "./subscription_form.js";
@@ -106,9 +107,9 @@ function Subscription({ one, connection, edit, done }) {
   `;
 }
 
-/** By when the next call is expected, if the service knows. */
+/** When the next call is expected, if the service knows. */
 const Expected = ({ connection }) =>
-  connection.next_session_at && html`It is expected <${By} moment=${connection.next_session_at} />.`;
+  connection.next_session_at && html`Next session: <${NextSession} connection=${connection} />.`;
 
 const REMEDY =
   "Open QuickBooks with the right company file, close its dialog boxes, and choose Update Selected in the Web Connector.";
