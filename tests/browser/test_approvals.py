@@ -231,7 +231,14 @@ def test_a_write_that_waits_for_approval_says_why_it_needs_one_and_where_to_give
     page = console.page
     expect(page.locator(".page-head .badge")).to_have_text("Waiting for approval")
     note = page.locator(".note")
-    expect(note).to_contain_text("Why: the API key Shop may only propose writes, or asked for this approval. Otherwise")
+    expect(note).to_contain_text("Why: one of these is the case.")
+    expect(note.get_by_role("listitem")).to_have_text(
+        [
+            "The API key Shop may only propose writes.",
+            "The API key Shop asked for this approval.",
+            "This connection needed approvals when it was queued, and does not need them now.",
+        ]
+    )
     connection.service.call("PATCH", connection.path, {"approval": "required"})
     page.reload()
     expect(note).to_contain_text("Why: all writes of this connection need approval (settings).")
@@ -256,6 +263,19 @@ def test_the_overview_counts_the_writes_that_wait_for_approval(console: Console)
     assert int(re.findall(r"\d+", number.inner_text())[0]) >= 2
     console.page.get_by_role("link", name="Look at them under Approvals").click()
     console.sees_heading("Approvals")
+
+
+def test_the_overview_says_that_the_writes_could_not_be_counted(console: Console) -> None:
+    counting = "**/api/v1/connections?*counts=true*"
+    failed = {"error": {"code": "internal_error", "message": "Failed."}}
+    console.page.route(counting, lambda route: route.fulfill(status=500, json=failed))
+    console.sign_in("/app/overview")
+    problem = console.page.get_by_role("alert").filter(has_text="could not be counted")
+    expect(problem).to_contain_text("The writes that wait for approval could not be counted.")
+
+    console.page.unroute(counting)
+    problem.get_by_role("button", name="Try again").click()
+    expect(problem).to_have_count(0)
 
 
 def test_the_page_of_a_write_names_the_key_that_decided(console: Console) -> None:

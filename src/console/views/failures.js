@@ -42,7 +42,7 @@ const KINDS = {
   causes: {
     title: "By cause",
     none: (period) => `No request failed in ${period}.`,
-    older: "Failures before this period are not counted, so a cause may have begun before its “first”.",
+    older: "Failures before this period are not counted, so a cause may be older than the time shown as “first”.",
     done: (period) => `All requests that failed in ${period} were queued again.`,
     name: (one) => one.cause,
     says: saysOfCauses,

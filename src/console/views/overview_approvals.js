@@ -2,10 +2,10 @@
 import { html } from "../vendor/preact.js";
 import { call, useLoad } from "../lib/api.js";
 import { noteApprovals } from "../lib/approval_count.js";
-import { allConnections } from "../lib/approvals.js";
+import { allConnections, MAX_COUNTED } from "../lib/approvals.js";
 import { url } from "../lib/router.js";
 import { plural } from "../lib/text.js";
-import { Note } from "../lib/ui.js";
+import { Note, Problem } from "../lib/ui.js";
 
 /** Each look makes a call for 100 connections, and an idle tab makes few calls. */
 const REFRESH_MILLISECONDS = 120_000;
@@ -23,17 +23,43 @@ async function readApprovals(id, signal) {
   return { number, isAll };
 }
 
+/** Says how many writes wait, in all connections or only in those that were counted. If none waits, "". */
+export function saysOf({ number, isAll }) {
+  const verb = number === 1 ? "waits" : "wait";
+  if (isAll) return number ? `${plural(number, "write")} ${verb} for approval.` : "";
+  const counted = `of the first ${MAX_COUNTED} connections`;
+  return number
+    ? `${plural(number, "write")} ${counted} ${verb} for approval.`
+    : `No write ${counted} waits for approval. Those of the others were not counted.`;
+}
+
 /** Leads to the writes that wait for approval. They are in no queue, so no figure of the overview counts them. */
 export function ToApprove({ id }) {
   const load = useLoad((signal) => readApprovals(id, signal), [id], { refresh: REFRESH_MILLISECONDS });
-  const { number = 0, isAll } = load.data ?? {};
-  if (!number) return null;
-  const writes = `${plural(number, "write")} ${number === 1 ? "waits" : "wait"} for approval.`;
+  if (!load.data)
+    return (
+      load.error &&
+      html`
+        <${Problem}
+          error=${load.error}
+          retry=${load.reload}
+          what="The writes that wait for approval could not be counted."
+        />
+      `
+    );
+  const title = saysOf(load.data);
+  if (!title) return null;
+  const { number } = load.data;
   return html`
-    <${Note} icon="stamp" title=${isAll ? writes : `At least ${writes}`}>
-      <p>
-        <a href=${url("/approvals", { connection: id })}>Look at ${number === 1 ? "it" : "them"} under Approvals</a>
-      </p>
+    <${Note} icon="stamp" title=${title}>
+      ${
+        number > 0 &&
+        html`
+          <p>
+            <a href=${url("/approvals", { connection: id })}>Look at ${number === 1 ? "it" : "them"} under Approvals</a>
+          </p>
+        `
+      }
     <//>
   `;
 }

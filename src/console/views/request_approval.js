@@ -15,20 +15,24 @@ export function NeedsApproval({ record, connection }) {
       ${
         connection &&
         html`
-          <p>
-            ${
-              connection.approval === "required"
-                ? html`
+          ${
+            connection.approval === "required"
+              ? html`
+                <p>
                   Why: all writes of this connection need approval${" "}
                   (<a href=${url(`/connections/${id}/settings`)}>settings</a>).
-                `
-                : html`
-                  Why: <${Author} author=${author} /> may only propose writes, or asked for this
-                  approval${record.replaces && ", or it replaces a write that needed one"}. Otherwise the connection
-                  needed approvals when it was queued. Now it does not.
-                `
-            }
-          </p>
+                </p>
+              `
+              : html`
+                <p>Why: one of these is the case.</p>
+                <ul>
+                  <li><${Author} author=${author} /> may only propose writes.</li>
+                  <li><${Author} author=${author} /> asked for this approval.</li>
+                  ${record.replaces && html`<li>It replaces a write that needed approval.</li>`}
+                  <li>This connection needed approvals when it was queued, and does not need them now.</li>
+                </ul>
+              `
+          }
         `
       }
       <p>
@@ -43,6 +47,6 @@ export function NeedsApproval({ record, connection }) {
 /** Who queued the write, as far as that is known. */
 function Author({ author }) {
   if (author?.type === "person") return html`<${PersonName} name=${author.name} />`;
-  if (author?.type !== "api_key") return "whoever queued it";
-  return html`the API key ${author.name ? html`<${Foreign} text=${author.name} />` : html`<code>${author.id}</code>`}`;
+  if (author?.type !== "api_key") return "Whoever queued it";
+  return html`The API key ${author.name ? html`<${Foreign} text=${author.name} />` : html`<code>${author.id}</code>`}`;
 }
