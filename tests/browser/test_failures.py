@@ -225,6 +225,38 @@ def test_an_empty_period_leads_to_the_next_longer_one(console: Console) -> None:
     expect(console.page.get_by_label("Time", exact=True)).to_have_value("custom")
 
 
+def test_a_period_says_above_its_groups_that_it_leaves_out_what_failed_before(console: Console) -> None:
+    with_refusals(console, 1)
+    console.sign_in("/app/failures")
+    note = console.page.locator("p", has_text="Failures and webhooks before this period are not counted")
+    expect(note).to_be_visible()
+
+    tops = [one.evaluate("one => one.getBoundingClientRect().top") for one in (note, group(console, "3120 ·"))]
+    assert tops == sorted(tops)
+    note.get_by_role("button", name="Look at the last 30 days").click()
+    expect(console.page.get_by_label("Time", exact=True)).to_have_value("month")
+    expect(note).to_be_visible()
+    expect(note.get_by_role("button")).to_have_count(0)
+
+
+def test_the_webhooks_that_are_not_delivered_lead_from_the_overview_to_the_failures(console: Console) -> None:
+    def answer(route: Route) -> None:
+        body = route.fetch().json()
+        body["data"]["webhooks"] = {"pending": 0, "retrying": 2, "succeeded": 5, "failed": 1}
+        route.fulfill(json=body)
+
+    console.page.route("**/statistics?*", answer)
+    console.sign_in("/app/overview")
+    console.page.get_by_role("region", name="Figures").get_by_role("link", name="2 retrying, 1 failed").click()
+    console.sees_heading("Failures")
+    expect(console.page.get_by_label("Time", exact=True)).to_have_value("custom")
+
+    connection = console.service.connection()
+    console.open(f"/app/connections/{connection.id}/overview")
+    link = console.page.get_by_role("region", name="Figures").get_by_role("link", name="2 retrying, 1 failed")
+    expect(link).to_have_attribute("href", re.compile(f"/connections/{connection.id}.*webhook_state=failing"))
+
+
 def test_the_webhooks_of_a_receiver_are_sent_again_in_all_connections(console: Console) -> None:
     connections = [console.service.connection() for _ in range(2)]
     ids = [query(one, webhook_url=f"{RECEIVER}/refused/{one.id}") for one in connections]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -65,6 +66,7 @@ def test_a_subscription_is_created_and_read(console: Console) -> None:
     dialog = page.get_by_role("dialog")
     changes = dialog.get_by_role("list", name="Changes, newest first").get_by_role("listitem")
     expect(changes.first).to_contain_text("First read")
+    expect(changes.first).to_contain_text(re.compile("Changed .* · found "))
     name = str(changes.first.locator(".strong").text_content())
     changes.first.get_by_title("Only this record").click()
     expect(changes).to_have_count(1)

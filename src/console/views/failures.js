@@ -10,14 +10,12 @@ import { daysOf } from "../lib/moments.js";
 import { navigate, url } from "../lib/router.js";
 import { count, plural } from "../lib/text.js";
 import { inWords, nameOf, OF_FAILURES, periodOf, RangeBar, RangeSelect, rangeOf } from "../lib/time_range.js";
-import { Button, Empty, Foreign, Note, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
+import { Button, Empty, Problem, SkeletonCard, toast, useTitle } from "../lib/ui.js";
 import { Group, listOf } from "./failure_group.js";
+import { Earlier, Incomplete } from "./failures_left_out.js";
 
 /** The groups that are shown before the reader asks for more. */
 const SHOWN = 20;
-
-/** The connections that are named in a sentence. */
-const NAMED = 5;
 
 /** The period that the page opens with. */
 const USUAL = "week";
@@ -42,7 +40,6 @@ const KINDS = {
   causes: {
     title: "By cause",
     none: (period) => `No request failed in ${period}.`,
-    older: "Failures before this period are not counted, so a cause may be older than the time shown as “first”.",
     done: (period) => `All requests that failed in ${period} were queued again.`,
     name: (one) => one.cause,
     says: saysOfCauses,
@@ -64,7 +61,6 @@ const KINDS = {
   receivers: {
     title: "By receiver of webhooks",
     none: (period) => `No webhook of ${period} is failing.`,
-    older: "Webhooks of requests that changed last before this period are not counted.",
     name: (one) => one.receiver,
     hint: () => undefined,
     says: ([one]) => [
@@ -99,6 +95,7 @@ export default function Failures({ query }) {
   );
   const change = (changes) => navigate(url("/failures", { from, to, range, ...changes }), { replace: true });
   const { data, error } = load;
+  const longer = LONGER[range] && rangeOf(LONGER[range]);
   return html`
     <div class="page">
       <div class="page-head">
@@ -116,6 +113,7 @@ export default function Failures({ query }) {
           </div>
         `
       }
+      ${data && html`<${Earlier} data=${data} longer=${longer} change=${change} />`}
       ${error && html`<${Problem} error=${error} retry=${load.reload} what="The failures could not be loaded." />`}
       ${data && html`<${Incomplete} data=${data} />`}
       ${
@@ -129,7 +127,7 @@ export default function Failures({ query }) {
                     name=${name}
                     data=${data}
                     period=${periodOf({ range, from, to })}
-                    longer=${LONGER[range] && rangeOf(LONGER[range])}
+                    longer=${longer}
                     change=${change}
                     done=${load.reload}
                   />
@@ -142,31 +140,6 @@ export default function Failures({ query }) {
             `
       }
     </div>
-  `;
-}
-
-/** Names the connections whose failures are not all counted. */
-function Incomplete({ data: { incomplete_connections: some, omitted_connections: omitted, omitted_groups: groups } }) {
-  if (!some.length && !omitted && !groups) return null;
-  const unread = some.filter((one) => !one.complete_after);
-  const cut = some.filter((one) => one.complete_after);
-  const names = (list) => html`
-    ${list.slice(0, NAMED).map(
-      (one, index) => html`
-        ${index ? ", " : ""}<a href=${url(`/connections/${one.id}`, { state: "error", sort: "updated_at" })}
-          ><${Foreign} text=${one.name ?? "Unnamed connection"}
-        /></a>
-      `,
-    )}
-    ${list.length > NAMED && ` and ${count(list.length - NAMED)} more`}
-  `;
-  return html`
-    <${Note} tone="amber" role="status" title="Not all failures are counted.">
-      ${cut.length > 0 && html`<p>Only the newest 1,000 of: ${names(cut)}. Choose a shorter time to count all.</p>`}
-      ${unread.length > 0 && html`<p>Not read in time: ${names(unread)}. Reload to try again.</p>`}
-      ${omitted > 0 && html`<p>${plural(omitted, "newer connection")} of this app are never read here.</p>`}
-      ${groups > 0 && html`<p>${plural(groups, "smaller group")} left out. Choose a shorter time to see all.</p>`}
-    <//>
   `;
 }
 
@@ -235,15 +208,6 @@ function Groups({ kind, name, data, period, longer, change, done }) {
                 actions=${longer && html`<${Button} onClick=${() => change(longer)}>Look at ${periodOf(longer)}<//>`}
               />`
             : html`<p class="body muted">None in what was read.</p>`
-      }
-      ${
-        groups.length > 0 &&
-        html`
-          <p class="foot start small">
-            <span>${kind.older}</span>
-            ${longer && html`<${Button} kind="small" onClick=${() => change(longer)}>Look at ${periodOf(longer)}<//>`}
-          </p>
-        `
       }
       ${
         (groups.length > shown.length || hidden > 0) &&

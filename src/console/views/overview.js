@@ -129,7 +129,11 @@ function Content({ data, days, id, query, change, connection, reload }) {
         tone=${undelivered ? "red" : ""}
         detail=${
           undelivered
-            ? `${count(webhooks.retrying)} retrying, ${count(webhooks.failed)} failed`
+            ? html`
+              <a href=${id ? failing(id, "failing", data) : url("/failures", { range: "custom", from: data.since })}>
+                ${count(webhooks.retrying)} retrying, ${count(webhooks.failed)} failed
+              </a>
+            `
             : `${count(webhooks.succeeded)} delivered`
         }
       />

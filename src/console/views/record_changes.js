@@ -4,7 +4,7 @@ import { call } from "../lib/api.js";
 import { Dialog } from "../lib/dialogs.js";
 import { changesOf, happened, objectTitle, recordTitle } from "../lib/subscriptions.js";
 import { fullTime, plural } from "../lib/text.js";
-import { Ago, Badge, Button, Field, Foreign, Problem } from "../lib/ui.js";
+import { At, Badge, Button, Field, Foreign, Problem } from "../lib/ui.js";
 
 /** One press of a button makes no more calls. Each looks at up to 100 pages of changes. */
 const MAX_CALLS = 5;
@@ -126,7 +126,7 @@ function Change({ change, differences, choose }) {
       <div class="row oneline">
         <${Badge} tone=${tone}>${what}<//>
         <span class="grow strong break">${name && html`<${Foreign} text=${name} />`}</span>
-        <span class="muted small">Found <${Ago} at=${change.at} /></span>
+        <span class="muted small"><${Times} change=${change} /></span>
       </div>
       ${
         choose
@@ -155,6 +155,15 @@ function Change({ change, differences, choose }) {
       }
     </li>
   `;
+}
+
+/** When the record was changed in QuickBooks, if it says so, and when a session found that. */
+export function Times({ change: { at, record } }) {
+  const modified = record?.TimeModified;
+  const isKnown = !Number.isNaN(Date.parse(modified));
+  return isKnown
+    ? html`Changed <${At} moment=${modified} /> · found <${At} moment=${at} />`
+    : html`Found <${At} moment=${at} />`;
 }
 
 function Differences({ differences }) {
