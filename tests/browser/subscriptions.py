@@ -141,7 +141,8 @@ def a_change(sequence: int, minutes: float, record: dict[str, Any] | None) -> di
         "id": "80000042-1767225600",
     }
     found_in = "first_snapshot" if sequence == 1 else "changes"
-    return change | ({"record": {"ListID": change["id"], **record}, "found_in": found_in} if record else {})
+    known = {"ListID": change["id"], "TimeModified": moment(minutes - 52)}
+    return change | ({"record": known | record, "found_in": found_in} if record else {})
 
 
 BAKERY = {"FullName": f"Harbor Street Bakery {HOSTILE}", "Phone": "555-0100", "IsActive": "true"}

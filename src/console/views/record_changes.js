@@ -126,8 +126,8 @@ function Change({ change, differences, choose }) {
       <div class="row oneline">
         <${Badge} tone=${tone}>${what}<//>
         <span class="grow strong break">${name && html`<${Foreign} text=${name} />`}</span>
-        <span class="muted small"><${Times} change=${change} /></span>
       </div>
+      <p class="muted small"><${Times} change=${change} /></p>
       ${
         choose
           ? html`
