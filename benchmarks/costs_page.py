@@ -41,6 +41,8 @@ CANARY_SECONDS = 0.3
 
 CONSOLE_LISTS, CONSOLE_CONNECTIONS = 5, 3
 """Polls a minute of the view of a connection (`src/console/views`). One that nobody uses stops after ten minutes."""
+OVERVIEW_STATISTICS, OVERVIEW_COUNTS = 1, 0.5
+"""Polls a minute of the overview of all connections: the statistics, and the writes that wait for approval."""
 WORKING_DAYS = 22
 
 NAMES = {
@@ -125,6 +127,12 @@ class Bill:
         """An hour in which the view of a connection with 10,000 requests is used."""
         lists = CONSOLE_LISTS * self.call("lists of 10000", "the same, `bodies=false`")
         return 60 * (lists + CONSOLE_CONNECTIONS * self.call("reads", "a connection"))
+
+    @property
+    def overview_hour(self) -> float:
+        """An hour in which the overview of an app with 20 connections is used."""
+        statistics = self.call("reads", "statistics of an app with 20 connections")
+        return 60 * (OVERVIEW_STATISTICS * statistics + OVERVIEW_COUNTS * self.call("reads", "the same, `counts=true`"))
 
 
 def requests(bill: Bill) -> str:
@@ -275,9 +283,13 @@ def examples(bill: Bill) -> str:
 
 def console(bill: Bill) -> str:
     """Return the price of the console that is used."""
-    hour = bill.console_hour
-    heading = ["an hour", "a working day of 8 hours", f"{WORKING_DAYS} working days"]
-    return _table(heading, [[f"{hour:.4f}", f"{8 * hour:.3f}", f"{8 * WORKING_DAYS * hour:.2f}"]])
+    hours = {
+        "a connection": bill.console_hour,
+        "the overview of 20 connections": bill.overview_hour,
+    }
+    heading = ["", "an hour", "a working day of 8 hours", f"{WORKING_DAYS} working days"]
+    rows = [[name, f"{hour:.4f}", f"{8 * hour:.3f}", f"{8 * WORKING_DAYS * hour:.2f}"] for name, hour in hours.items()]
+    return _table(heading, rows)
 
 
 TABLES: Mapping[str, Callable[[Bill], str]] = {

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
 from benchmarks.call_costs import SIZES, counted
-from benchmarks.costs_page import PAGE, PRICES, UNITS, Bill, example_totals, page
+from benchmarks.costs_page import (
+    OVERVIEW_COUNTS,
+    OVERVIEW_STATISTICS,
+    PAGE,
+    PRICES,
+    UNITS,
+    Bill,
+    example_totals,
+    page,
+)
 from local.programs import ROOT
 
 COUNTED = json.loads(UNITS.read_text(encoding="utf-8"))
@@ -38,6 +48,16 @@ def test_a_list_by_the_time_of_sending_and_a_page_of_others_take_at_most_200_uni
         if "search_phrase" not in name and "request_name" not in name and "page_size" not in name:
             assert used["reads"] <= 200, name
             assert used["calls"] <= 30, name
+
+
+@pytest.mark.parametrize(
+    ("view", "polls"), [("overview.js", OVERVIEW_STATISTICS), ("overview_approvals.js", OVERVIEW_COUNTS)]
+)
+def test_the_overview_polls_as_often_as_its_price_assumes(view: str, polls: float) -> None:
+    text = (ROOT / "src" / "console" / "views" / view).read_text(encoding="utf-8")
+    (milliseconds,) = re.findall(r"^const REFRESH_MILLISECONDS = ([0-9_]+);", text, re.MULTILINE)
+
+    assert polls == 60_000 / int(milliseconds)
 
 
 def test_other_pages_cite_the_examples() -> None:
