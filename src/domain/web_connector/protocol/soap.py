@@ -137,7 +137,10 @@ def read_beginning(body: bytes | str) -> Call | None:
 
 
 def carries_response(body: bytes | str) -> bool:
-    """Whether the envelope has a call that carries a response of QuickBooks, from as little of it as shows that."""
+    """Whether the envelope has a call that carries a response of QuickBooks.
+
+    It reads no more of the envelope than it needs.
+    """
     beginning = read_beginning(body[:_METHOD_WITHIN]) or read_beginning(body)
     return beginning is not None and beginning.method in _CARRY_RESPONSES
 
