@@ -510,6 +510,7 @@ def test_a_search_with_several_hits_or_for_a_part_of_a_text_shows_them(console: 
     label = f"two {connection.id[:8]}"
     for _ in range(2):
         connection.queue({"request_json": {"CustomerQueryRq": {}}, "label": label})
+    connection.run_session()  # the search for a part begins with the latest contact
     console.sign_in("/app/search")
     for address in ("/app/search", "/app/search?part=true"):
         console.open(address)
