@@ -45,7 +45,8 @@ export function isWithoutWarning({ state, request_name: name, response_json: res
 }
 
 /**
- * Whether a query begins with its first object. One that continues an iterator of its own leaves out what came before.
+ * Whether the response begins with the first object of the query. A query that continues an iterator returns only the
+ * objects after those of the earlier pages.
  *
  * @param {{page?: number, request_json?: any}} record
  */

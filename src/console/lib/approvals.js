@@ -25,7 +25,7 @@ import { fromXml } from "./xml.js";
 /** A look reads up to this many pages of connections, and the writes of up to this many of them. */
 const MAX_PAGES = 5;
 const PAGE_SIZE = 100;
-/** A look counts the writes of this many connections at most: those that were created first. */
+/** The maximum number of connections whose writes are counted: those that were created first. */
 export const MAX_COUNTED = MAX_PAGES * PAGE_SIZE;
 const MAX_CONNECTIONS = 10;
 const PER_CONNECTION = 25;

@@ -42,7 +42,8 @@ export const noteName = (connection, object, name) => names.set(`${connection} $
 export const knownName = (connection, object) => names.get(`${connection} ${object}`);
 
 /**
- * Whether a person has just chosen to change an object with a click. Is true once, so that its form queues one query.
+ * Returns whether a person has just clicked to change an object. It returns true only once, so that the form queues
+ * one query.
  *
  * @param {string} connection
  * @param {string} object

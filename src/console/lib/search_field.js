@@ -34,7 +34,7 @@ export function SearchBox({ value, change, ...field }) {
   const newest = useRef(change);
   newest.current = change;
   useLayoutEffect(() => {
-    // After a search of this box the text may have a space at its end, and more letters: it stays.
+    // If this box changed the address, the text stays: it may have a space at its end, or more letters by now.
     if (value !== searched.current) setText(value);
     searched.current = value;
   }, [value]);

@@ -58,7 +58,7 @@ export function rangeConditions({ from, to, time, sort }) {
   return sort === "updated_at" ? { updated_since: from, updated_before: to } : { from, to };
 }
 
-/** How old the bounds of a range may be that moves with the time. The bounds of the other ranges are full hours. */
+/** The maximum age of the bounds of a range that moves with the time. The bounds of the other ranges are full hours. */
 const MAX_AGE = { hour: HOUR / 4, day: HOUR };
 
 /**

@@ -93,7 +93,7 @@ export function Badge({ tone, live, children }) {
 }
 
 /**
- * What a request is about, behind its title. IDs are no names, so they stand back. `name` is that of the only object in
+ * What a request is about, behind its title. An ID is not a name, so it is muted. `name` is that of the only object in
  * the response, if there is one. It stands before the only ID of a request that names nothing else.
  */
 export function Subject({ subject, name }) {
